@@ -21,9 +21,8 @@ from mcplens.version import VERSION
 
 if TYPE_CHECKING:
     from mcplens.session.notifications import NotificationHandler
-    from mcplens.session.question_handler import Answering
+    from mcplens.session.question_handler import Answering, RequestHandler
     from mcplens.session.roots import RootLike
-    from mcplens.session.server_requests import RequestHandler
     from mcplens.store.recorder import Recorder
     from mcplens.transports.memory import Serve
 
@@ -110,8 +109,8 @@ class connect:
             bus=bus,
             clock=clock,
         )
-        self._owned_bus = self._client._bus if bus is None else None
-        self._recording = _Recording(self._client._bus, record, secret_keys, clock)
+        self._owned_bus = self._client.bus if bus is None else None
+        self._recording = _Recording(self._client.bus, record, secret_keys, clock)
         self._handle(request_handlers or {}, notification_handlers or {})
 
     def _handle(

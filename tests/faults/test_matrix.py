@@ -58,7 +58,7 @@ async def call_bad(client: mcplens.Client, fault: str) -> mcplens.ToolResult:
 
 
 def trace(client: mcplens.Client) -> list[Any]:
-    return client._bus.kept()
+    return client.bus.kept()
 
 
 @pytest.mark.parametrize(("name", "transport"), MATRIX)

@@ -54,7 +54,7 @@ class Ear:
 
     def __init__(self, client: mcplens.Client, *, from_start: bool = False) -> None:
         self._client = client
-        self._bus = client._bus
+        self._bus = client.bus
         self._start = 0 if from_start else self._bus.last_seq
 
     def __repr__(self) -> str:

@@ -43,7 +43,7 @@ class Bench:
         self.bus = Bus(self.clock)
         self.publish = Publisher(self.bus, "bench")
         self.session: Wire | None = Wire()
-        self.tasks = ReceiverTasks(lambda: self, **options)  # type: ignore[arg-type, return-value]
+        self.tasks = ReceiverTasks(self, **options)  # type: ignore[arg-type]
         self.asked: list[ServerRequest] = []
         self.answers: list[asyncio.Future[Any]] = []
 

@@ -85,7 +85,9 @@ async def test_disconnecting_right_after_a_loss_closes_the_lost_transport_too(tu
         return transports[-1]
 
     async with Rig(server, make_transport=make, max_retries=3) as rig:
-        rig.client.connection.lose(TransportError("CONNECTION_LOST", "cut"))
+        session = rig.client.connection.session
+        assert session is not None
+        session.lose(TransportError("CONNECTION_LOST", "cut"))
         assert rig.state == "ERROR"
         for _ in range(turns):
             await asyncio.sleep(0)

@@ -281,7 +281,7 @@ async def test_a_subscription_that_was_refused_is_none() -> None:
 async def test_an_unknown_option_is_refused_and_not_ignored() -> None:
     async with Rig() as rig:
         with pytest.raises(TypeError, match="timeout_ms"):
-            await rig.client.list_tools(timeout_ms=5)
+            await rig.client.list_tools(timeout_ms=5)  # type: ignore[call-arg]
 
 
 # -- request -------------------------------------------------------------------------------------

@@ -118,7 +118,7 @@ async def test_a_connection_that_is_given_up_fails_who_waits(retries: int) -> No
     server = TaskServer()
     async with Rig(server, max_retries=retries) as rig:
         call = await rig.call("slow", task=True)
-        rig.client.connection.make_transport = _broken
+        rig.client.use_transport(_broken)
         server.leave()
         await rig.advance(100)
         assert rig.state == "DISCONNECTED"

@@ -174,7 +174,7 @@ async def test_a_signal_is_named(server: Any) -> None:
 
 async def test_a_stray_line_is_kept_shown_and_explained(server: Any) -> None:
     async with mcplens.connect(server('print("starting up", flush=True)')) as client:
-        frames = [e.message for e in client._bus.kept() if isinstance(e, FrameReceived)]
+        frames = [e.message for e in client.bus.kept() if isinstance(e, FrameReceived)]
         stray = [message for message in frames if isinstance(message, Malformed)]
         assert [message.raw for message in stray] == [b"starting up"]
         assert "prints to stdout" in stray[0].reason
@@ -192,7 +192,7 @@ async def test_a_server_that_ignores_stdin_and_sigterm_is_killed_by_the_ladder(
     await mcplens.connect_client(client)
     async with asyncio.timeout(20):
         await mcplens.disconnect_client(client)
-    exited = [event for event in client._bus.kept() if isinstance(event, ProcessExited)]
+    exited = [event for event in client.bus.kept() if isinstance(event, ProcessExited)]
     assert [event.signal for event in exited] == ["SIGKILL"]
 
 
@@ -200,7 +200,7 @@ async def test_a_polite_server_exits_when_its_stdin_closes(server: Any) -> None:
     client = mcplens.create_mcp_client(mcplens.create_stdio_transport(server()))
     await mcplens.connect_client(client)
     await mcplens.disconnect_client(client)
-    exited = [event for event in client._bus.kept() if isinstance(event, ProcessExited)]
+    exited = [event for event in client.bus.kept() if isinstance(event, ProcessExited)]
     assert [event.exit_code for event in exited] == [0]
 
 

@@ -1,6 +1,6 @@
 """The connection state machine: five states, eleven transitions.
 
-Pure: `Lifecycle.apply` returns the next value or raises. Driven by session/connection.py.
+Pure: `Lifecycle.apply` returns the next value or raises. Driven by session/connector.py.
 """
 
 from __future__ import annotations

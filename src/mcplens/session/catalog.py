@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar, Unpack
 
 import msgspec
 
 from mcplens.errors import InspectorError
-from mcplens.events import Event, ListRefreshed, Remark, ResourceRefreshed
+from mcplens.events import ListRefreshed, ResourceRefreshed
 from mcplens.protocol.eras import InvalidHeaderAnnotation, header_parameters
-from mcplens.protocol.frames import Frame
 from mcplens.protocol.result_types import (
     Item,
     Prompt,
@@ -24,14 +23,14 @@ from mcplens.protocol.result_types import (
     Tool,
     decode_item,
 )
+from mcplens.session.connection import Connection
+from mcplens.session.input_rounds import InputRounds
 from mcplens.session.notifications import Refresher
 from mcplens.session.paging import each_page, read_page
 from mcplens.session.queue import CallTag
-from mcplens.session.results import LIST_KEYS, OutputSchemas
+from mcplens.session.request_sender import RequestOptions, RequestSender
+from mcplens.session.results import LIST_KEYS, OutputSchemas, decode_reply, typed
 from mcplens.session.subscription_stream import SubscriptionStream
-
-if TYPE_CHECKING:
-    from mcplens.session.client import Client
 
 I = TypeVar("I", bound=Item)  # noqa: E741
 
@@ -55,8 +54,12 @@ class ListPage(msgspec.Struct, frozen=True):
 class Catalog:
     """What a server offers, as far as we asked."""
 
-    def __init__(self, client: Client) -> None:
-        self._client = client
+    def __init__(
+        self, connection: Connection, requests: RequestSender, rounds: InputRounds
+    ) -> None:
+        self._connection = connection
+        self._requests = requests
+        self._rounds = rounds
         self._lists: dict[str, list[Any]] = {}
         self._changed_meanwhile: dict[str, bool] = {}  # of each list that is on its way first
         self.page_counts: dict[str, int] = {}  # in how many pages each of them came
@@ -68,7 +71,7 @@ class Catalog:
         self._level: str | None = None
         self.reads_updates = True  # else the surface reads it after ResourceRefreshed
         self._refresher = Refresher()
-        self.subscription_stream = SubscriptionStream(lambda: client.connection, self._refetch)
+        self.subscription_stream = SubscriptionStream(connection, self._refetch)
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{len(items)} {kind}" for kind, items in self._lists.items())
@@ -104,7 +107,7 @@ class Catalog:
 
     # -- lists ---------------------------------------------------------------------------------
 
-    async def fetch(self, kind: str, shape: type[I], **options: Any) -> list[I]:
+    async def fetch(self, kind: str, shape: type[I], **options: Unpack[RequestOptions]) -> list[I]:
         """A whole list, all pages."""
         items: list[I] = []
         count = 0
@@ -116,28 +119,30 @@ class Catalog:
         return items
 
     def pages(
-        self, kind: str, cursor: str | None = None, **options: Any
+        self, kind: str, cursor: str | None = None, **options: Unpack[RequestOptions]
     ) -> AsyncIterator[ListPage]:
         """A list page by page, to its end or to where the server begins to repeat itself."""
         self._listen_for(kind)
         # All pages are one operation.
         if "tag" not in options:
-            options["tag"] = self._client.new_tag("catalog")
+            options["tag"] = self._connection.new_tag("catalog")
         if kind not in self._lists:
             self._changed_meanwhile.setdefault(kind, False)
         fetch = partial(self.fetch_page, kind, **options)
-        return each_page(kind, fetch, self._remark, cursor)
+        return each_page(kind, fetch, self._connection.remark, cursor)
 
-    async def fetch_page(self, kind: str, cursor: str | None = None, **options: Any) -> ListPage:
+    async def fetch_page(
+        self, kind: str, cursor: str | None = None, **options: Unpack[RequestOptions]
+    ) -> ListPage:
         """One page of a list."""
         if kind not in METHODS:
             raise InspectorError("INVALID_REQUEST", f"no list is called {kind!r}")
         if "tag" not in options:
-            options["tag"] = self._client.new_tag("catalog")
+            options["tag"] = self._connection.new_tag("catalog")
         method, shape = METHODS[kind]
         params: dict[str, Any] = {} if cursor is None else {"cursor": cursor}
-        frame: Frame = await self._client._send_with(method, params, options)
-        page = read_page(kind, method, LIST_KEYS[method], frame, self._remark)
+        frame = await self._rounds.send(method, params, options)
+        page = read_page(kind, method, LIST_KEYS[method], frame, self._connection.remark)
         items: list[Any] = [decode_item(raw, shape) for raw in page.items]
         if kind == "tools":
             items = self._learn_tools(items)
@@ -154,14 +159,14 @@ class Catalog:
 
     def _listen_for(self, kind: str) -> None:
         """Before the list is asked for, so that no change falls between the two."""
-        if self._client.connection.is_stateless:
+        if self._connection.is_stateless:
             self.subscription_stream.want_list(
                 "resources" if kind == "resource_templates" else kind
             )
 
     def _learn_tools(self, tools: list[Tool]) -> list[Tool]:
         """Note which arguments each tool mirrors as headers (2026-07-28 over HTTP)."""
-        session = self._client.connection.session
+        session = self._connection.session
         self._tools.update((tool.name, tool) for tool in reversed(tools))
         self.output_schemas.forget()
         if session is None or not session.is_stateless:
@@ -182,7 +187,7 @@ class Catalog:
     def _drop(self, tool: Tool) -> None:
         """The specification forbids offering such a tool over HTTP; it stays visible here."""
         self.dropped_tools = [t for t in self.dropped_tools if t.name != tool.name] + [tool]
-        self._remark(f"the tool {tool.name} is left out: {tool.problem}")
+        self._connection.remark(f"the tool {tool.name} is left out: {tool.problem}")
 
     def list_changed(self, kind: str) -> None:
         """The server says so; fetched again only if it was fetched before, or is being."""
@@ -202,26 +207,33 @@ class Catalog:
         try:
             items = await self.fetch(kind, METHODS[kind][1], tag=CallTag(purpose="catalog"))
         except InspectorError as error:
-            self._publish(ListRefreshed(kind=kind, count=0, error=error.shortened().to_dict()))
+            self._connection.publish(
+                ListRefreshed(kind=kind, count=0, error=error.shortened().to_dict())
+            )
         else:
-            self._publish(ListRefreshed(kind=kind, count=len(items)))
+            self._connection.publish(ListRefreshed(kind=kind, count=len(items)))
 
     # -- resources -----------------------------------------------------------------------------
 
+    async def read(self, uri: str, **options: Unpack[RequestOptions]) -> ReadResult:
+        """Read a resource."""
+        frame = await self._rounds.send("resources/read", {"uri": uri}, options)
+        return typed(frame, "resources/read", ReadResult, self._connection.server_id)
+
     async def subscribe(self, uri: str) -> None:
-        session = self._client.connection.ready_session()
+        session = self._connection.ready_session()
         if session.is_stateless:
             await self.subscription_stream.add(uri)
         else:
-            await self._client.request("resources/subscribe", {"uri": uri})
+            await self._ask("resources/subscribe", {"uri": uri})
         self._subscribed.add(uri)
 
     async def unsubscribe(self, uri: str) -> None:
-        session = self._client.connection.ready_session()
+        session = self._connection.ready_session()
         if session.is_stateless:
             await self.subscription_stream.remove(uri)
         else:
-            await self._client.request("resources/unsubscribe", {"uri": uri})
+            await self._ask("resources/unsubscribe", {"uri": uri})
         self._subscribed.discard(uri)
         self.resources.pop(uri, None)
 
@@ -232,32 +244,32 @@ class Catalog:
             if self.reads_updates:
                 self._refresher.ask(f"resource {uri}", lambda: self._read_again(uri))
             else:
-                self._publish(ResourceRefreshed(uri=uri))
+                self._connection.publish(ResourceRefreshed(uri=uri))
 
     async def _read_again(self, uri: str) -> None:
         try:
             tag = CallTag(purpose="catalog")
-            self.resources[uri] = await self._client.read_resource(uri, tag=tag)
+            self.resources[uri] = await self.read(uri, tag=tag)
         except InspectorError as error:
-            self._publish(ResourceRefreshed(uri=uri, error=error.shortened().to_dict()))
+            self._connection.publish(ResourceRefreshed(uri=uri, error=error.shortened().to_dict()))
         else:
-            self._publish(ResourceRefreshed(uri=uri))
+            self._connection.publish(ResourceRefreshed(uri=uri))
 
     # -- logging -------------------------------------------------------------------------------
 
     async def set_level(self, level: str) -> None:
-        session = self._client.connection.ready_session()
+        session = self._connection.ready_session()
         if session.is_stateless:
             session.envelope.set_log_level(level)
         else:
-            await self._client.request("logging/setLevel", {"level": level})
+            await self._ask("logging/setLevel", {"level": level})
         self._level = level
 
     # -- the connection's life -------------------------------------------------------------------
 
     def connected(self) -> None:
         """Restore what a lost connection took with it."""
-        session = self._client.connection.session
+        session = self._connection.session
         if session is None:
             return
         if session.is_stateless:
@@ -273,7 +285,7 @@ class Catalog:
         for uri in sorted(self._subscribed):
             error = await self._ask_again("resources/subscribe", {"uri": uri})
             if error is not None:
-                self._publish(ResourceRefreshed(uri=uri, error=error.to_dict()))
+                self._connection.publish(ResourceRefreshed(uri=uri, error=error.to_dict()))
         if self._level is not None:
             error = await self._ask_again("logging/setLevel", {"level": self._level})
             if error is not None and error.category == "server":
@@ -282,11 +294,17 @@ class Catalog:
     async def _ask_again(self, method: str, params: Mapping[str, Any]) -> InspectorError | None:
         """What went wrong, if anything did."""
         try:
-            await self._client.request(method, params, tag=CallTag(purpose="catalog"))
+            await self._ask(method, params, CallTag(purpose="catalog"))
         except InspectorError as error:
-            self._remark(f"{method} could not be restored: {error.message}")
+            self._connection.remark(f"{method} could not be restored: {error.message}")
             return error
         return None
+
+    async def _ask(
+        self, method: str, params: Mapping[str, Any], tag: CallTag | None = None
+    ) -> None:
+        tag = tag or self._connection.new_tag()
+        decode_reply(method, await self._requests.send(method, params, tag=tag))
 
     def disconnected(self, error: InspectorError) -> None:
         self.subscription_stream.drop(error)
@@ -294,9 +312,3 @@ class Catalog:
     async def end(self) -> None:
         await self.subscription_stream.end()
         await self._refresher.end()
-
-    def _remark(self, text: str) -> None:
-        self._publish(Remark(message=text))
-
-    def _publish(self, event: Event) -> None:
-        self._client.connection.publish(event)

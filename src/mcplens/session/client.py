@@ -1,38 +1,53 @@
 """The client: what a surface or a script holds of one server.
 
-It wires the connection to what the server asks and says, and tells where both stand. What can be
-asked of the server is in operations.py, and beneath it in requests.py.
+Wires the parts together, says where they stand, and offers MCP's operations, each of which one part
+carries out.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Any
+from typing import Any, Unpack
 
 from mcplens.bus import Bus, Publisher
 from mcplens.clock import Clock
 from mcplens.errors import CancelledRequest, InspectorError
-from mcplens.events import Event
+from mcplens.events import Event, Purpose
+from mcplens.protocol.frames import Frame, RequestId
 from mcplens.protocol.lifecycle import ConnectionState
+from mcplens.protocol.result_types import (
+    Completion,
+    Prompt,
+    PromptResult,
+    ReadResult,
+    Resource,
+    ResourceTemplate,
+    Tool,
+    ToolResult,
+)
+from mcplens.protocol.tasks import Task
 from mcplens.session.capabilities import ELICITATION, RECEIVER_TASKS, ROOTS, SAMPLING, declared
-from mcplens.session.catalog import Catalog
+from mcplens.session.catalog import Catalog, ListPage
 from mcplens.session.client_tasks import ClientTasks
 from mcplens.session.config import ClientOptions, ConnectionConfig, RetryConfig
 from mcplens.session.connection import Connection
+from mcplens.session.connector import Connector
 from mcplens.session.elicitation import ElicitationHandler
 from mcplens.session.input_rounds import InputRounds
 from mcplens.session.notifications import NotificationHandler, Notifications
-from mcplens.session.operations import Operations
-from mcplens.session.queue import RequestQueue
+from mcplens.session.question_handler import RequestHandler
+from mcplens.session.queue import CallTag, RequestQueue
 from mcplens.session.receiver_tasks import ReceiverTasks
+from mcplens.session.request_sender import OnProgress, RequestOptions, RequestSender
+from mcplens.session.results import Reply, check_reply, decode_reply, typed, typed_tool_result
 from mcplens.session.roots import Roots
 from mcplens.session.sampling import SamplingHandler
-from mcplens.session.server_requests import RequestHandler, ServerRequests
-from mcplens.session.task_calls import TaskCalls
+from mcplens.session.server_requests import ServerRequests
+from mcplens.session.tool_calls import DEFAULT_TTL_S, ToolCalls
 from mcplens.transports.base import Closing, Transport
 
 
-class Client(Operations):
+class Client:
     """One MCP server as a client sees it."""
 
     def __init__(
@@ -47,57 +62,41 @@ class Client(Operations):
         retry: RetryConfig | None = None,
     ) -> None:
         self.server_id = server_id
-        self._bus = bus
+        self.bus = bus
         self._options = options
         self._chosen_capabilities: Mapping[str, Any] = options.capabilities
-        self._make_answering(options)
-        self._make_asking()
-        self._connection = Connection(
-            make_transport,
-            publish=Publisher(bus, server_id),
-            clock=clock,
-            config=config,
-            options=options,
-            retry=retry,
-            on_request=self._server_requests.received,
-            on_notification=self._notifications.received,
-            tasks=self._client_tasks,
-            capabilities=self._advertised,
-            on_connected=self._connected,
-            on_ended=self._ended,
+        connection = self._connection = Connection(
+            publish=Publisher(bus, server_id), clock=clock, config=config, options=options
         )
-
-    def _make_answering(self, options: ClientOptions) -> None:
-        """What answers the server."""
+        # What answers the server.
         self.sampling = SamplingHandler(
-            lambda: self._connection, config=options.handler, answering=options.sampling
+            connection, config=options.handler, answering=options.sampling
         )
         self.elicitation = ElicitationHandler(
-            lambda: self._connection, config=options.handler, answering=options.elicitation
+            connection, config=options.handler, answering=options.elicitation
         )
-        self.roots = Roots(lambda: self._connection, options.roots)
+        self.roots = Roots(connection, options.roots)
         self.receiver_tasks = ReceiverTasks(
-            lambda: self._connection,
+            connection,
             ttl_s=options.receiver_task_ttl_s,
             completes_on_decline=options.completes_declined_tasks,
         )
+        own_handlers = (self.sampling, self.elicitation, self.roots)
         self._server_requests = ServerRequests(
-            lambda: self._connection,
-            {
-                each.method: each.on_request
-                for each in (self.sampling, self.elicitation, self.roots)
-            },
-            self.receiver_tasks,
+            connection, {each.method: each.on_request for each in own_handlers}, self.receiver_tasks
         )
-
-    def _make_asking(self) -> None:
-        """What asks the server, and hears what it says on its own."""
-        self._rounds = InputRounds(lambda: self._connection, self._server_requests.ask)
-        self._client_tasks = ClientTasks(self, self._rounds)
-        self._task_calls = TaskCalls(self, self._client_tasks)
-        self._catalog = Catalog(self)
+        # What asks the server.
+        self._requests = RequestSender(connection)
+        self._rounds = InputRounds(connection, self._requests, self._server_requests.ask)
+        self._catalog = Catalog(connection, self._requests, self._rounds)
+        self._client_tasks = ClientTasks(
+            connection, self._requests, self._rounds, self._catalog.subscription_stream
+        )
+        self._tool_calls = ToolCalls(
+            connection, self._requests, self._rounds, self._catalog, self._client_tasks
+        )
         self._notifications = Notifications(
-            lambda: self._connection,
+            connection,
             withdrawn=self._server_requests.withdrawn,
             list_changed=self._catalog.list_changed,
             resource_updated=self._catalog.resource_updated,
@@ -105,6 +104,17 @@ class Client(Operations):
             elicitation_completed=self.elicitation.completed,
             task_notified=self._client_tasks.notified,
             task_progressed=self._client_tasks.progressed,
+        )
+        self._connector = Connector(
+            connection,
+            make_transport,
+            retry=retry,
+            on_request=self._server_requests.received,
+            on_notification=self._notifications.received,
+            tasks=self._client_tasks,
+            capabilities=self._advertised,
+            on_connected=self._connected,
+            on_ended=self._ended,
         )
 
     def __repr__(self) -> str:
@@ -163,19 +173,19 @@ class Client(Operations):
     @property
     def last_seq(self) -> int:
         """Where the stream of events stands."""
-        return self._bus.last_seq
+        return self.bus.last_seq
 
     def kept_events(self, after_seq: int = 0) -> list[Event]:
         """What is still kept of the events after this one."""
         return [
             event
-            for event in self._bus.kept()
+            for event in self.bus.kept()
             if event.seq > after_seq and event.server_id == self.server_id
         ]
 
     async def events(self, after_seq: int = 0) -> AsyncIterator[Event]:
         """Everything that happens to this server, from the oldest event that is still kept."""
-        async for event in self._bus.subscribe(after_seq):
+        async for event in self.bus.subscribe(after_seq):
             if event.server_id in (self.server_id, ""):
                 yield event
 
@@ -183,14 +193,14 @@ class Client(Operations):
 
     async def connect(self) -> None:
         """Connect, with the retries that the configuration allows."""
-        await self._connection.connect()
+        await self._connector.connect()
 
     async def disconnect(self, closing: Closing = Closing.GRACEFUL) -> None:
         """Disconnect; what waits is rejected and nothing is left running."""
         try:
             await self._client_tasks.end()  # a task that was just cancelled is to hear of it
         finally:
-            await self._connection.disconnect(closing)
+            await self._connector.disconnect(closing)
         await self._client_tasks.end()  # a call may have become one meanwhile
         self.elicitation.end(CancelledRequest("disconnected"))
         await self._server_requests.end_all()
@@ -200,7 +210,7 @@ class Client(Operations):
 
     def use_transport(self, make_transport: Callable[[], Transport]) -> None:
         """Connect by this transport from the next time on."""
-        self._connection.make_transport = make_transport
+        self._connector.make_transport = make_transport
 
     def set_request_handler(self, method: str, handler: RequestHandler | None) -> None:
         """Answer a method of the server's; None takes the handler away."""
@@ -209,6 +219,13 @@ class Client(Operations):
     def set_notification_handler(self, method: str, handler: NotificationHandler | None) -> None:
         """Handle a notification of the server's (`*`: all that have no handler of their own)."""
         self._notifications.set_handler(method, handler)
+
+    def choose_capabilities(self, capabilities: Mapping[str, Any]) -> None:
+        """Declare these from the next connection on, word for word; None takes one away.
+
+        One that was not on before waits for a person to answer.
+        """
+        self._chosen_capabilities = dict(capabilities)
 
     def _advertised(self) -> dict[str, Any]:
         """What is declared to the server, and so what is handled."""
@@ -223,16 +240,9 @@ class Client(Operations):
             handled["tasks"] = RECEIVER_TASKS
         return declared(handled, self._server_requests.capabilities(), self._chosen_capabilities)
 
-    def choose_capabilities(self, capabilities: Mapping[str, Any]) -> None:
-        """Declare these from the next connection on, word for word; None takes one away.
-
-        One that was not on before waits for a person to answer.
-        """
-        self._chosen_capabilities = dict(capabilities)
-
     def _connected(self) -> None:
         self._catalog.connected()
-        self._client_tasks.connected()
+        self._client_tasks.channel.connected()
 
     def _ended(self, error: InspectorError) -> None:
         self._server_requests.drop_all()
@@ -241,3 +251,253 @@ class Client(Operations):
         self._client_tasks.disconnected(error)
         if self.state is ConnectionState.DISCONNECTED:
             self.elicitation.end(error)
+
+    # -- tools, resources, prompts -------------------------------------------------------------
+
+    async def list_tools(self, **options: Unpack[RequestOptions]) -> list[Tool]:
+        """All tools, from all pages; a broken definition is listed with `problem` set."""
+        return await self._catalog.fetch("tools", Tool, **options)
+
+    async def list_resources(self, **options: Unpack[RequestOptions]) -> list[Resource]:
+        """All resources, from all pages."""
+        return await self._catalog.fetch("resources", Resource, **options)
+
+    async def list_resource_templates(
+        self, **options: Unpack[RequestOptions]
+    ) -> list[ResourceTemplate]:
+        """All resource templates, from all pages."""
+        return await self._catalog.fetch("resource_templates", ResourceTemplate, **options)
+
+    async def list_prompts(self, **options: Unpack[RequestOptions]) -> list[Prompt]:
+        """All prompts, from all pages."""
+        return await self._catalog.fetch("prompts", Prompt, **options)
+
+    async def list_page(
+        self, kind: str, cursor: str | None = None, **options: Unpack[RequestOptions]
+    ) -> ListPage:
+        """One page of `tools`, `resources`, `resource_templates` or `prompts`."""
+        return await self._catalog.fetch_page(kind, cursor, **options)
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        timeout_s: float | None = None,
+        on_progress: OnProgress | None = None,
+        meta: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        task: bool | float | None = None,
+        tag: CallTag | None = None,
+    ) -> ToolResult:
+        """Call a tool; its own failure is returned (`is_error`), not raised.
+
+        `task` calls it as a task that lives so many seconds (True: 60) and waits for its end, which
+        no timeout cuts short while the server says that it works on. None does so for tools that
+        can be called in no other way.
+
+        Raises:
+            InspectorError: no answer, an error answer, or one that breaks its shape.
+        """
+        return await self._tool_calls.call(
+            name,
+            arguments,
+            tag=tag or self.new_tag(),
+            timeout_s=timeout_s,
+            on_progress=on_progress,
+            meta=meta,
+            headers=headers,
+            task=task,
+        )
+
+    async def read_resource(self, uri: str, **options: Unpack[RequestOptions]) -> ReadResult:
+        """Read a resource."""
+        return await self._catalog.read(uri, **options)
+
+    async def subscribe(self, uri: str) -> None:
+        """Subscribe to updates of a resource; it is read again after each."""
+        await self._catalog.subscribe(uri)
+
+    async def unsubscribe(self, uri: str) -> None:
+        await self._catalog.unsubscribe(uri)
+
+    async def get_prompt(
+        self,
+        name: str,
+        arguments: Mapping[str, str] | None = None,
+        **options: Unpack[RequestOptions],
+    ) -> PromptResult:
+        """Get a prompt with its arguments filled in."""
+        params: dict[str, Any] = {"name": name}
+        if arguments:
+            params["arguments"] = arguments
+        frame = await self._rounds.send("prompts/get", params, options)
+        return typed(frame, "prompts/get", PromptResult, self.server_id)
+
+    async def complete(
+        self,
+        ref: Mapping[str, str],
+        argument: str,
+        value: str,
+        context: Mapping[str, str] | None = None,
+        **options: Unpack[RequestOptions],
+    ) -> Completion:
+        """Suggestions for an argument of a prompt (`{"type": "ref/prompt", "name": …}`) or a
+        resource template (`{"type": "ref/resource", "uri": …}`)."""
+        params: dict[str, Any] = {"ref": ref, "argument": {"name": argument, "value": value}}
+        if context:
+            params["context"] = {"arguments": context}
+        frame = await self._rounds.send("completion/complete", params, options)
+        return typed(frame, "completion/complete", Completion, self.server_id)
+
+    async def set_level(self, level: str) -> None:
+        """Ask for server logs from this level up."""
+        await self._catalog.set_level(level)
+
+    async def ping(self, timeout_s: float | None = None) -> float:
+        """How long the server takes to answer, in seconds; never waits in the queue."""
+        session = self._connection.ready_session()
+        method = "server/discover" if session.is_stateless else "ping"
+        started = session.clock.monotonic()
+        entry = session.sender.start_now(
+            method, tag=self.new_tag(), timeout_s=timeout_s, is_quiet=True
+        )
+        await self._requests.answer_of(entry)
+        latency_s = self._connection.latency_s = session.clock.monotonic() - started
+        return latency_s
+
+    # -- tasks ---------------------------------------------------------------------------------
+
+    async def start_tool_task(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        ttl_s: float | None = DEFAULT_TTL_S,
+        *,
+        timeout_s: float | None = None,
+        on_progress: OnProgress | None = None,
+        meta: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        tag: CallTag | None = None,
+    ) -> Task:
+        """Call a tool as a task and return as soon as there is one; it is polled from then on.
+
+        In 2026-07-28 the server decides whether there is one, and how long it lives.
+
+        Raises:
+            InspectorError: as for `call_tool`, or the server made no task of it.
+        """
+        return await self._tool_calls.start_task(
+            name,
+            arguments,
+            ttl_s,
+            tag=tag or self.new_tag(),
+            timeout_s=timeout_s,
+            on_progress=on_progress,
+            meta=meta,
+            headers=headers,
+        )
+
+    async def get_client_task(self, task_id: str) -> Task:
+        """Where a task stands, as the server says now."""
+        return await self._client_tasks.get(task_id)
+
+    async def get_client_task_result(
+        self, task_id: str, *, tag: CallTag | None = None
+    ) -> ToolResult:
+        """The result of a call that became a task; waits for its end.
+
+        Raises:
+            InspectorError: the call failed, the task was cancelled, or the server forgot it.
+        """
+        frame, tool = await self._client_tasks.result(task_id, tag or self.new_tag())
+        return typed_tool_result(frame, self._catalog.tool(tool), self._catalog.output_schemas)
+
+    async def list_client_tasks(self) -> list[Task]:
+        """All tasks that the server knows of, from all pages (2025-11-25)."""
+        return await self._client_tasks.list()
+
+    async def cancel_client_task(self, task_id: str) -> Task:
+        """Cancel a task; in 2026-07-28 it may go on for a while."""
+        return await self._client_tasks.cancel(task_id)
+
+    @property
+    def tracked_client_tasks(self) -> list[Task]:
+        """The tasks that are polled, and those that ended on this connection."""
+        return self._client_tasks.tracked()
+
+    # -- any message ---------------------------------------------------------------------------
+
+    async def request(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        timeout_s: float | None = None,
+        on_progress: OnProgress | None = None,
+        headers: Mapping[str, str] | None = None,
+        tag: CallTag | None = None,
+    ) -> Reply:
+        """Any method; a result that breaks its shape is returned with the findings.
+
+        Raises:
+            InspectorError: no answer, an error answer, or one that is not JSON.
+        """
+        frame = await self._requests.send(
+            method,
+            params,
+            tag=tag or self.new_tag(),
+            timeout_s=timeout_s,
+            on_progress=on_progress,
+            headers=headers,
+        )
+        value, findings = decode_reply(method, frame)
+        findings += check_reply(
+            method,
+            frame,
+            value,
+            is_stateless=self._connection.is_stateless,
+            tool=self._catalog.tool(str((params or {}).get("name"))),
+            schemas=self._catalog.output_schemas,
+        )
+        return Reply(value, bytes(frame.body), tuple(dict.fromkeys(findings)))
+
+    def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
+        """Send a notification."""
+        self._requests.notify(method, params)
+
+    async def send_raw(
+        self,
+        data: bytes,
+        *,
+        timeout_s: float | None = None,
+        on_progress: OnProgress | None = None,
+        headers: Mapping[str, str] | None = None,
+        force: bool = False,
+        tag: CallTag | None = None,
+    ) -> Frame | None:
+        """Send bytes exactly as they are. If they are a request, its answer is waited for.
+
+        Raises:
+            InspectorError: the id is in flight (unless forced), or as for `request`.
+        """
+        return await self._requests.send_raw(
+            data,
+            tag=tag or self.new_tag("raw"),
+            timeout_s=timeout_s,
+            on_progress=on_progress,
+            headers=headers,
+            force=force,
+        )
+
+    def new_tag(self, purpose: Purpose = "call") -> CallTag:
+        """What the requests of a new operation have in common."""
+        return self._connection.new_tag(purpose)
+
+    def cancel(self, request_id: RequestId) -> bool:
+        """Cancel a request that has not been sent."""
+        return self._requests.cancel(request_id)
+
+    def abort(self, request_id: RequestId, reason: str = "cancelled by the user") -> bool:
+        """Cancel a request; one in progress is cancelled on the server too."""
+        return self._requests.abort(request_id, reason)

@@ -1,37 +1,24 @@
-"""One connection as the state machine drives it: connect, retry, notice loss, reconnect, end.
+"""Where one server stands, and what the parts of its client share.
 
-The one owner of a server's transport and session. An automatic reconnect never sends a call again:
-whatever was in flight when the connection was lost has failed.
+Made first and passed to all of them: publisher, clock, settings, request ids, the queue, and the
+current session, which changes with each reconnect. connector.py alone changes session and state.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any, Final
 
-import msgspec
-
-from mcplens.background import Background
 from mcplens.bus import Publisher
-from mcplens.clock import Clock, within
-from mcplens.errors import CancelledRequest, InspectorError, TimeoutExpired, classify
-from mcplens.events import EraDecided, Remark, ServerIntroduced, StateChanged
+from mcplens.clock import Clock
+from mcplens.errors import InspectorError
+from mcplens.events import Purpose, Remark
 from mcplens.protocol.correlation import Correlation
-from mcplens.protocol.eras import era_of
-from mcplens.protocol.frames import Frame
-from mcplens.protocol.lifecycle import ConnectionState, IllegalTransition, Lifecycle, Transition
-from mcplens.session.attribution import Received, TaskRequests
-from mcplens.session.config import ClientOptions, ConnectionConfig, RetryConfig
-from mcplens.session.connection_task import ConnectionTask
+from mcplens.protocol.lifecycle import ConnectionState, Lifecycle
+from mcplens.session.config import ClientOptions, ConnectionConfig
 from mcplens.session.handshake import Introduction
-from mcplens.session.heartbeat import Heartbeat
-from mcplens.session.queue import QueueEntry, RequestQueue
-from mcplens.session.retry_policy import RetryPolicy
+from mcplens.session.queue import CallTag, QueueEntry, RequestQueue
 from mcplens.session.session import Session
-from mcplens.session.session_opener import SessionOpener
-from mcplens.session.unmatched_replies import quote_unfinished
-from mcplens.transports.base import Closing, Transport
 
 _CONNECTED: Final = ConnectionState.CONNECTED  # every call asks for it
 
@@ -41,25 +28,18 @@ class Connection:
 
     def __init__(
         self,
-        make_transport: Callable[[], Transport],
         *,
         publish: Publisher,
         clock: Clock,
         config: ConnectionConfig,
         options: ClientOptions,
-        retry: RetryConfig | None = None,
-        on_request: Callable[[Frame, Received], None],
-        on_notification: Callable[[Frame, Received], None],
-        tasks: TaskRequests,
-        capabilities: Callable[[], dict[str, Any]],
-        on_connected: Callable[[], None],
-        on_ended: Callable[[InspectorError], None],
     ) -> None:
         self.publish = publish
         self.clock = clock
-        self.lifecycle = Lifecycle()
         self.config = config
         self.options = options
+        self.lifecycle = Lifecycle()
+        self.step = ""  # what an attempt to connect is doing
         self.introduction: Introduction | None = None
         self.session: Session | None = None
         self.latency_s: float | None = None
@@ -72,332 +52,74 @@ class Connection:
             history_limit=options.history_limit,
         )
         self.queue.on_abort = self.cancel
-        self._retry_policy = RetryPolicy(retry or config.retry, clock)
-        self._opener = SessionOpener(
-            self._take,
-            self._abandon,
-            publish=publish,
-            protocol_version=options.protocol_version,
-        )
-        self.make_transport = make_transport
-        self._on_request = on_request
-        self._on_notification = on_notification
-        self._tasks = tasks
-        self._capabilities = capabilities
-        self._on_connected = on_connected
-        self._on_ended = on_ended
-        self._heartbeat = Heartbeat(self)
-        self._task = ConnectionTask()
-        self._closings = Background()
 
     def __repr__(self) -> str:
-        return f"<Connection {self.publish.server_id} {self.state.value}>"
+        return f"<Connection {self.server_id} {self.state.value}>"
+
+    @property
+    def server_id(self) -> str:
+        return self.publish.server_id
 
     @property
     def state(self) -> ConnectionState:
         return self.lifecycle.state
 
     @property
-    def step(self) -> str:
-        """What an attempt to connect is at."""
-        return self._opener.step
+    def is_connected(self) -> bool:
+        return self.lifecycle.state is _CONNECTED
 
     @property
     def is_stateless(self) -> bool:
-        """Whether 2026-07-28 is spoken; not while there is no session."""
-        return self.session is not None and self.session.is_stateless
-
-    # -- commands ------------------------------------------------------------------------------
-
-    async def connect(self) -> None:
-        """Connect, with the retries that the configuration allows.
-
-        Raises:
-            InspectorError: it failed, was cancelled, or the state does not allow it.
-        """
-        self._move(Transition.CONNECT)
-        await self._task.run(self._establish(), f"connect {self!r}")
-
-    async def disconnect(self, closing: Closing = Closing.GRACEFUL) -> None:
-        """Disconnect from whatever state; safe to call at any time."""
-        await self._task.cancel()
-        await self._closings.ended()
-        if self.state in (ConnectionState.CONNECTING, ConnectionState.ERROR):
-            # The task was cancelled before it began, so nothing has been cleaned up.
-            await self._tear_down(CancelledRequest("disconnected"), closing, keep_queue=True)
-            self._connecting_cancelled()
-        elif self.state is ConnectionState.CONNECTED:
-            self._move(Transition.DISCONNECT)
-            try:
-                await self._tear_down(CancelledRequest("disconnected"), closing)
-            finally:
-                self._move(Transition.CLEANUP_COMPLETE)
-
-    # -- attempts ------------------------------------------------------------------------------
-
-    async def _establish(self) -> None:
-        """From CONNECTING to CONNECTED, or to DISCONNECTED with the last error."""
-        try:
-            while True:
-                error = await self._attempt()
-                if error is None:
-                    return
-                timed_out = error.code == "CONNECTION_TIMEOUT"
-                event = Transition.TIMEOUT if timed_out else Transition.TRANSPORT_ERROR
-                delay_s = self._retry_policy.delay_s(error, self.lifecycle.retry_count)
-                self._move(event, error, retry_in_s=delay_s)
-                if delay_s is None:
-                    self._give_up(error)
-                    raise error
-                await self.clock.sleep(delay_s)
-                self._move(Transition.RECONNECT)
-        except asyncio.CancelledError:
-            self._connecting_cancelled()
-            raise
-
-    def _give_up(self, error: InspectorError) -> None:
-        attempts = self.lifecycle.retry_count + 1
-        if attempts > 1:
-            error.with_details(attempts=attempts)
-        self.queue.clear_pending(error)
-        self.queue.release()
-        self._move(Transition.GIVE_UP)
-
-    def _connecting_cancelled(self) -> None:
-        self.queue.clear_pending(CancelledRequest("connecting was cancelled"))
-        self.queue.release()
-        if self.state is ConnectionState.CONNECTING:
-            self._move(Transition.CANCEL)
-            self._move(Transition.CLEANUP_COMPLETE)
-        elif self.state is ConnectionState.ERROR:
-            self._move(Transition.GIVE_UP)
-
-    async def _attempt(self) -> InspectorError | None:
-        """One attempt; its error, if it failed."""
-        timeout_s = self.config.connection_timeout_s
-        self._opener.step = "opening the transport"
-        try:
-            await within(self.clock, timeout_s, self._open())
-        except TimeoutError:
-            message = f"not connected within {timeout_s:g} s, while {self.step}"
-            if self.session is not None:
-                transport = self.session.transport
-                message += f"; {transport.lack}" if transport.lack else ""
-                message += quote_unfinished(transport.unfinished())
-            return await self._failed(TimeoutExpired("CONNECTION_TIMEOUT", message))
-        except InspectorError as error:
-            return await self._failed(error)
-        except asyncio.CancelledError:
-            await self._failed(CancelledRequest("connecting was cancelled"))
-            raise
-        except Exception as problem:  # a bug of ours or a library's must not look like a hang
-            return await self._failed(classify(problem, self.step))
-        return None
-
-    async def _failed(self, error: InspectorError) -> InspectorError:
-        """Clean up after an attempt; the error gets what the transport knows."""
-        session = self.session
-        if session is not None:
-            error.with_details(**session.transport.describe())
-        error.with_details(server_id=self.publish.server_id, step=self.step)
-        await self._abandon(error)
-        return error
-
-    async def _open(self) -> None:
-        self._connected(await self._opener.open(self.make_transport()))
-
-    def _take(self, transport: Transport) -> Session:
-        session = self.session = Session(
-            transport,
-            correlation=self.correlation,
-            publish=self.publish,
-            clock=self.clock,
-            config=self.config,
-            client_info=self.options.client_info,
-            client_capabilities=self._capabilities(),
-            on_lost=self._lost,
-            on_expired=self._expired,
-            on_request=self._on_request,
-            on_notification=self._on_notification,
-            tasks=self._tasks,
-        )
-        return session
-
-    async def _abandon(self, error: InspectorError) -> None:
-        """Take down what did not come about; what waits in the queue waits on."""
-        await self._tear_down(error, Closing.KILL, keep_queue=True)
-
-    def _connected(self, introduction: Introduction) -> None:
-        self.introduction = introduction
-        version = introduction.version
-        self.publish(
-            EraDecided(
-                era=era_of(version).value, protocol_version=version, reason=introduction.reason
-            )
-        )
-        self.publish(
-            ServerIntroduced(
-                protocol_version=version,
-                server_info=introduction.server_info,
-                capabilities=introduction.capabilities,
-                instructions=introduction.instructions,
-            )
-        )
-        self._retry_policy.connected(self.lifecycle.retry_count)
-        self._move(Transition.HANDSHAKE_COMPLETE)
-        self._heartbeat.start()
-        self._on_connected()
-        self.queue.release()
-
-    # -- loss ----------------------------------------------------------------------------------
-
-    def _lost(self, error: InspectorError) -> None:
-        """The transport is gone, unasked."""
-        session = self.session
-        if session is not None:
-            error.with_details(**session.transport.describe())
-        if self.state is not ConnectionState.CONNECTED:
-            if session is not None:
-                session.fail_all(error)  # the handshake that waits takes it from here
-            return
-        spent = self._retry_policy.spent_retries_after_loss()
-        self.lifecycle = msgspec.structs.replace(self.lifecycle, retry_count=spent)
-        delay_s = self._retry_policy.delay_s(error, self.lifecycle.retry_count)
-        self._move(Transition.CONNECTION_LOST, error, retry_in_s=delay_s)
-        self._heartbeat.stop()
-        if session is not None:
-            self._fail_everything(session, error)
-        self._on_ended(error)
-        self._task.start(self._recover(error, delay_s), f"reconnect {self!r}")
-
-    def _expired(self, error: InspectorError) -> None:
-        """The server forgot our HTTP session: open a new one at once, whatever the retries."""
-        if self.state is not ConnectionState.CONNECTED:
-            if self.session is not None:
-                self.session.fail_all(error)  # as above
-            return
-        if not self._retry_policy.may_reopen():
-            self._lost(error)
-            return
-        self._move(Transition.CONNECTION_LOST, error, retry_in_s=0.0)
-        self._heartbeat.stop()
-        self.queue.hold()
-        if self.session is not None:
-            self.session.fail_all(error)
-        self._on_ended(error)
-        self._task.start(self._recover(error, 0.0), f"reconnect {self!r}")
-
-    def lose(self, error: InspectorError) -> None:
-        """The heartbeat found the server dead."""
-        if self.session is not None:
-            self.session.lose(error)
-
-    async def _recover(self, error: InspectorError, delay_s: float | None) -> None:
-        await self._abandon(error)
-        if delay_s is None:
-            self._give_up(error)
-            self._on_ended(error)
-            return
-        try:
-            if delay_s:
-                await self.clock.sleep(delay_s)
-            self._move(Transition.RECONNECT)
-        except asyncio.CancelledError:
-            self._connecting_cancelled()
-            raise
-        try:
-            await self._establish()
-        except InspectorError as failure:
-            self._on_ended(failure)
-
-    async def _tear_down(
-        self, error: InspectorError, closing: Closing, *, keep_queue: bool = False
-    ) -> None:
-        self._heartbeat.stop()
-        session, self.session = self.session, None
-        if session is None:
-            return
-        if keep_queue:
-            session.fail_all(error)
-        else:
-            self._fail_everything(session, error)
-            self._on_ended(error)
-        session.transport.closing = closing
-        # Even if the caller is cancelled meanwhile, the transport is closed completely.
-        work = session.transport.__aexit__(None, None, None)
-        try:
-            await asyncio.shield(self._closings.start(work, f"close {session!r}"))
-        except Exception as problem:  # a bug there must not leave us in a state without an end
-            self.publish(Remark(message=classify(problem, "closing the transport").message))
-
-    def _fail_everything(self, session: Session, error: InspectorError) -> None:
-        """Reject what runs and what waits; nothing that waits may start meanwhile."""
-        self.queue.hold()
-        session.fail_all(error)
-        self.queue.clear_pending(error)
-        self.queue.release()
-
-    # -- the queue's hands -----------------------------------------------------------------------
-
-    def _start_entry(self, entry: QueueEntry) -> None:
-        self.ready_session().sender.start(entry)
-
-    def ready_session(self) -> Session:
-        """The session that requests go through.
-
-        Raises:
-            InspectorError: NOT_CONNECTED, saying where the connection stands.
-        """
-        session = self.session
-        if session is None or self.lifecycle.state is not _CONNECTED:
-            raise self.not_connected()
-        return session
+        """Whether 2026-07-28 is spoken; False without a session."""
+        return self.session is not None and self.session.envelope.is_stateless
 
     @property
     def is_reopening(self) -> bool:
         """A new HTTP session is being opened; calls wait for it in the queue."""
         return self.queue.is_held
 
+    @property
+    def server_capabilities(self) -> Mapping[str, Any]:
+        """What the server declared; empty before the handshake."""
+        return {} if self.introduction is None else self.introduction.capabilities
+
+    @property
+    def declared_capabilities(self) -> Mapping[str, Any]:
+        """What we declared to the server; empty without a session."""
+        return {} if self.session is None else self.session.client_capabilities
+
+    def ready_session(self) -> Session:
+        """The session that requests go through.
+
+        Raises:
+            InspectorError: NOT_CONNECTED, with the state of the connection.
+        """
+        session = self.session
+        if session is None or self.lifecycle.state is not _CONNECTED:
+            raise self.not_connected()
+        return session
+
     def not_connected(self) -> InspectorError:
         last = self.lifecycle.last_error
         why = f": {last}" if last is not None else ""
         return InspectorError(
             "NOT_CONNECTED",
-            f"{self.publish.server_id} is {self.state.value}{why}",
+            f"{self.server_id} is {self.state.value}{why}",
             details={"state": self.state.value, "retry_count": self.lifecycle.retry_count},
         )
 
+    def new_tag(self, purpose: Purpose = "call") -> CallTag:
+        """What the requests of a new operation have in common."""
+        return CallTag(call_id=self.publish.next_call_id(), purpose=purpose)
+
     def cancel(self, entry: QueueEntry, reason: str) -> None:
-        """End a request that is under way, on the server too."""
+        """Cancel a request that was sent, on the server too."""
         if self.session is not None:
             self.session.cancel(entry, reason)
 
-    # -- the one place that moves ------------------------------------------------------------------
+    def remark(self, text: str) -> None:
+        """Publish something unusual that is not an error of any request."""
+        self.publish(Remark(message=text))
 
-    def _move(
-        self,
-        event: Transition,
-        error: InspectorError | None = None,
-        *,
-        retry_in_s: float | None = None,
-    ) -> None:
-        old = self.lifecycle
-        try:
-            self.lifecycle = old.apply(event, error)
-        except IllegalTransition as problem:
-            raise InspectorError(
-                "ILLEGAL_TRANSITION",
-                f"{self.publish.server_id}: {problem}",
-                details={"from": problem.state.value, "to": problem.target.value},
-            ) from None
-        self.publish(
-            StateChanged(
-                old=old.state.value,
-                new=self.lifecycle.state.value,
-                transition=event.value,
-                retry_count=self.lifecycle.retry_count,
-                max_retries=self._retry_policy.max_retries,
-                retry_in_s=retry_in_s,
-                error=error.to_dict() if error is not None else None,
-            )
-        )
+    def _start_entry(self, entry: QueueEntry) -> None:
+        self.ready_session().sender.start(entry)

@@ -1,6 +1,6 @@
 """The one task that works on a connection: it connects, retries and reconnects.
 
-Owned by connection.py, which starts and cancels it.
+Owned by connector.py, which starts and cancels it.
 """
 
 from __future__ import annotations

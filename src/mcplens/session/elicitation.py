@@ -60,7 +60,7 @@ class ElicitationHandler(QuestionHandler):
     def completed(self, elicitation_id: Any) -> None:
         """The server says that what a person did at a URL is done."""
         known = self._known.get(elicitation_id) if isinstance(elicitation_id, str) else None
-        publish = self._connection().publish
+        publish = self._connection.publish
         is_known = known is not None and not known.done()
         publish(ElicitationCompleted(elicitation_id=str(elicitation_id), is_known=is_known))
         if known is None:
@@ -110,7 +110,7 @@ class ElicitationHandler(QuestionHandler):
             raise ServerError(INVALID_PARAMS, f"this client did not declare the mode {mode!r}")
         if mode == "form" and (findings := elicitation.schema_findings(params.get(_SCHEMA))):
             # The form can still be answered, but the author of the server wants to know.
-            self._connection().publish(Remark(message=f"{self.method}: {'; '.join(findings)}"))
+            self._connection.publish(Remark(message=f"{self.method}: {'; '.join(findings)}"))
         identity = params.get("elicitationId")
         if mode == "url" and isinstance(identity, str) and identity not in self._known:
             self._known[identity] = asyncio.get_running_loop().create_future()

@@ -7,7 +7,6 @@ as it is seen, and its answer sent by tasks/update while polling goes on.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Raw
@@ -21,19 +20,31 @@ from mcplens.protocol.input_required import (
     read_input_requests,
 )
 from mcplens.protocol.tasks import Task
+from mcplens.session.input_rounds import InputRounds
 from mcplens.session.question_handler import ServerRequest
 from mcplens.session.results import invalid
-from mcplens.session.task_poller import Origin, TaskPoller
-
-if TYPE_CHECKING:
-    from mcplens.session.client_tasks import ClientTasks
+from mcplens.session.subscription_stream import SubscriptionStream
+from mcplens.session.task_channel import TaskChannel
+from mcplens.session.task_poller import Origin, TaskPoller, TaskTracker
 
 
 class ExtensionTaskPoller(TaskPoller):
     """A task that the server made of a call on its own account."""
 
-    def __init__(self, tasks: ClientTasks, task: Task, origin: Origin, frame: Frame) -> None:
-        super().__init__(tasks, task, origin)
+    def __init__(
+        self,
+        channel: TaskChannel,
+        tracker: TaskTracker,
+        task: Task,
+        origin: Origin,
+        *,
+        frame: Frame,
+        rounds: InputRounds,
+        subscription_stream: SubscriptionStream,
+    ) -> None:
+        super().__init__(channel, tracker, task, origin)
+        self._rounds = rounds
+        self._subscription_stream = subscription_stream
         self._frame = frame  # the latest that describes the task
         self._asked: set[str] = set()  # keys are unique for the task's whole life: none twice
         self._asking: dict[str, asyncio.Task[None]] = {}
@@ -42,7 +53,7 @@ class ExtensionTaskPoller(TaskPoller):
     def start(self) -> None:
         self._moved(self._frame)
         super().start()
-        self._tasks.subscription_stream.want_task(self.id)
+        self._subscription_stream.want_task(self.id)
 
     def abandon(self) -> None:
         super().abandon()
@@ -88,13 +99,13 @@ class ExtensionTaskPoller(TaskPoller):
         )
         is_answered = False
         try:
-            answer = await self._tasks.rounds.response(request.key, question)
+            answer = await self._rounds.response(request.key, question)
             is_answered = True
             # What somebody has answered is not lost with the connection.
             responses = {**self.params, "inputResponses": {request.key: answer}}
-            await self._tasks.request_surely("tasks/update", responses, self.origin.tag)
+            await self._channel.request_surely("tasks/update", responses, self.origin.tag)
         except InspectorError as error:
-            if self._tasks.is_connected:
+            if self._channel.is_connected:
                 self._problem = error
             else:
                 self._asked.discard(request.key)  # it is asked again once we are back
@@ -129,7 +140,7 @@ class ExtensionTaskPoller(TaskPoller):
         member = "result" if status == "completed" else "error"
         found = self._member(member)
         if found is None:  # a notification may leave it out
-            self._frame = await self._tasks.request_surely(
+            self._frame = await self._channel.request_surely(
                 "tasks/get", self.params, self.origin.tag
             )
             found = self._member(member)
@@ -153,7 +164,7 @@ class ExtensionTaskPoller(TaskPoller):
         return invalid("tasks/get", problem, self._frame)
 
     async def _end(self) -> None:
-        self._tasks.subscription_stream.drop_task(self.id)
+        self._subscription_stream.drop_task(self.id)
         asking = list(self._asking.values())
         for task in asking:
             task.cancel()

@@ -6,15 +6,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from mcplens.errors import InspectorError, TransportError
 from mcplens.events import PingAnswered, PingUnanswered
+from mcplens.session.connection import Connection
 from mcplens.session.queue import CallTag
-
-if TYPE_CHECKING:
-    from mcplens.session.connection import Connection
-    from mcplens.session.session import Session
+from mcplens.session.session import Session
 
 # An answer that takes longer is shown as missing.
 PING_TIMEOUT_S: Final = 30.0
@@ -93,5 +91,5 @@ class Heartbeat:
         if self._silent < DEAD_AFTER or session.in_flight.calls():
             return False
         message = f"{self._silent} pings in a row had no answer, and nothing else came"
-        connection.lose(TransportError("CONNECTION_LOST", message))
+        session.lose(TransportError("CONNECTION_LOST", message))
         return True

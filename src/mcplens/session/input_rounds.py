@@ -2,28 +2,29 @@
 
 2026-07-28: a result that is `input_required`. 2025-11-25: the error -32042, which names URLs that a
 person has to open first. The questions go to the handlers of the server's requests; while
-they wait, no request is in flight and no clock runs. Called by operations.py.
+they wait, no request is in flight and no clock runs. Called by the
+catalog, tool_calls.py and the client.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from mcplens.errors import CancelledRequest, InspectorError, ServerError
 from mcplens.events import InputRoundStarted
+from mcplens.protocol.eras import HEADER_MISMATCH
 from mcplens.protocol.frames import Frame, RequestId, parse
-from mcplens.protocol.input_required import InputProblem, InputRequest, read_input_required
+from mcplens.protocol.input_required import MAY_ASK, InputProblem, InputRequest, read_input_required
 from mcplens.protocol.lifecycle import ConnectionState
+from mcplens.session.connection import Connection
 from mcplens.session.question_handler import ServerRequest
 from mcplens.session.queue import CallTag
+from mcplens.session.request_sender import OnProgress, RequestOptions, RequestSender
 from mcplens.session.results import invalid, result_type
-
-if TYPE_CHECKING:
-    from mcplens.session.connection import Connection
 
 T = TypeVar("T")
 Ask = Callable[[ServerRequest], Awaitable[Any]]
@@ -41,14 +42,91 @@ class InputRounds:
     """The rounds of questions that stand between requests and their answers."""
 
     def __init__(
-        self, connection: Callable[[], Connection], ask: Ask, most_rounds: int = MAX_ROUNDS
+        self,
+        connection: Connection,
+        requests: RequestSender,
+        ask: Ask,
+        most_rounds: int = MAX_ROUNDS,
     ) -> None:
         self._connection = connection
+        self._requests = requests
         self._ask = ask
         self._most_rounds = most_rounds
 
     def __repr__(self) -> str:
         return f"<InputRounds at most {self._most_rounds}>"
+
+    async def send(self, method: str, params: dict[str, Any], options: RequestOptions) -> Frame:
+        """Send a request that is never answered with a task, and give what it requires first.
+
+        Raises:
+            TypeError: an option that no request has.
+            InspectorError: no answer, an error answer, or a required input was refused.
+        """
+        if unknown := options.keys() - RequestOptions.__annotations__.keys():
+            raise TypeError(f"{method}: unknown option {', '.join(sorted(unknown))}")
+        meta = options.get("meta")
+        if meta:
+            params["_meta"] = dict(meta)
+        kind, frame = await self.interact(
+            method,
+            params,
+            options.get("tag") or self._connection.new_tag(),
+            options.get("timeout_s"),
+            options.get("on_progress"),
+            options.get("headers"),
+        )
+        if kind == "task":
+            raise invalid(method, "only tools/call can be answered with a task", frame)
+        return frame
+
+    async def interact(
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        tag: CallTag,
+        timeout_s: float | None,
+        on_progress: OnProgress | None,
+        headers: Mapping[str, str] | None,
+        refresh_headers: Callable[[], Awaitable[object]] | None = None,
+    ) -> tuple[str, Frame]:
+        """Send a request, and answer what its server requires before it answers.
+
+        Returns the kind of the result (`complete` or `task`) and the result. `refresh_headers` is
+        called where the server says that the headers do not match the body; then it is sent again.
+        """
+
+        def send(given: Mapping[str, Any]) -> Awaitable[Frame]:
+            return self._requests.send(
+                method,
+                given,
+                tag=tag,
+                timeout_s=timeout_s,
+                on_progress=on_progress,
+                headers=headers,
+            )
+
+        try:
+            frame = await send(params)
+        except ServerError as error:
+            if not self._connection.is_stateless:
+                if error.rpc_code != URL_ELICITATION_REQUIRED:
+                    raise
+                frame = await self.open_urls(method, error, lambda: send(params), tag)
+            elif error.rpc_code == HEADER_MISMATCH and refresh_headers is not None:
+                await refresh_headers()
+                frame = await send(params)
+            else:
+                raise
+        if not self._connection.is_stateless:
+            return "complete", frame
+        kind = result_type(frame, method)
+        if kind == "input_required":
+            if method not in MAY_ASK:
+                raise invalid(method, "input_required is not for this method", frame)
+            frame = await self.answer(method, params, frame, send, tag)
+            kind = result_type(frame, method)
+        return kind, frame
 
     # -- 2026-07-28 ----------------------------------------------------------------------------
 
@@ -75,7 +153,7 @@ class InputRounds:
             else:
                 delay_s = _BACKOFF_S[min(bare_rounds, len(_BACKOFF_S) - 1)]
                 bare_rounds += 1
-                await self._connection().clock.sleep(delay_s)
+                await self._connection.clock.sleep(delay_s)
             if wanted.state is not None:
                 again["requestState"] = wanted.state
             frame = await send(again)
@@ -133,7 +211,7 @@ class InputRounds:
             "INPUT_REFUSED",
             f"the server's question {key!r} ({question.method}) was refused: {why}",
             details={
-                "server_id": self._connection().publish.server_id,
+                "server_id": self._connection.publish.server_id,
                 "key": key,
                 "method": question.method,
                 "reason": why,
@@ -142,7 +220,7 @@ class InputRounds:
 
     def _connection_error(self, ended: CancelledRequest) -> InspectorError:
         """Why the connection ended, if it was lost and not left."""
-        lifecycle = self._connection().lifecycle
+        lifecycle = self._connection.lifecycle
         if lifecycle.state is not ConnectionState.CONNECTED and isinstance(
             lifecycle.last_error, InspectorError
         ):
@@ -203,7 +281,7 @@ class InputRounds:
         keys: list[str],
         tag: CallTag,
     ) -> None:
-        self._connection().publish(
+        self._connection.publish(
             InputRoundStarted(
                 request_id="" if request_id is None else request_id,
                 method=method,

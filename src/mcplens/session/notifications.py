@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Final, TypeGuard
+from typing import Any, Final, TypeGuard
 
 from mcplens.background import Background
 from mcplens.bus import Publisher
@@ -17,10 +17,8 @@ from mcplens.errors import InspectorError, classify
 from mcplens.events import LogReceived, NotificationReceived, ProgressReceived, Remark
 from mcplens.protocol.frames import ABSENT, Frame, RequestId
 from mcplens.session.attribution import Received
+from mcplens.session.connection import Connection
 from mcplens.session.queue import Progress
-
-if TYPE_CHECKING:
-    from mcplens.session.connection import Connection
 
 NotificationHandler = Callable[[Any], Awaitable[None] | None]
 
@@ -77,7 +75,7 @@ class Notifications:
 
     def __init__(
         self,
-        connection: Callable[[], Connection],
+        connection: Connection,
         *,
         withdrawn: Callable[[RequestId], None],
         list_changed: Callable[[str], None],
@@ -146,7 +144,7 @@ class Notifications:
         self._stream_notified(frame, fields)
 
     def _progress(self, fields: dict[str, Any], received: Received) -> None:
-        connection = self._connection()
+        connection = self._connection
         token = fields.get("progressToken")
         number = fields.get("progress")
         session = connection.session
@@ -176,7 +174,7 @@ class Notifications:
     def _log(self, fields: dict[str, Any], received: Received) -> None:
         logger = fields.get("logger")
         link = received.link
-        self._connection().publish(
+        self._connection.publish(
             LogReceived(
                 level=str(fields.get("level", "")),
                 logger=logger if isinstance(logger, str) else None,
@@ -189,7 +187,7 @@ class Notifications:
         )
 
     def _publish_notification(self, method: str, params: Any, received: Received) -> None:
-        self._connection().publish(
+        self._connection.publish(
             NotificationReceived(
                 method=method,
                 params=params,
@@ -200,7 +198,7 @@ class Notifications:
         )
 
     def _remark(self, text: str) -> None:
-        self._connection().publish(Remark(message=text))
+        self._connection.publish(Remark(message=text))
 
     def _hand_to(self, handler: NotificationHandler, method: str, params: Any) -> None:
         try:

@@ -20,7 +20,7 @@ from mcplens.events import QuestionClosed, QuestionOpened, Remark
 from mcplens.protocol.frames import RequestId
 from mcplens.session.config import HandlerConfig
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # not loaded for profiles alone, as shell completion needs them
     from mcplens.clock import Timer
     from mcplens.session.connection import Connection
 
@@ -64,6 +64,7 @@ class Forced(msgspec.Struct, frozen=True):
 
 
 AnswerFunction = Callable[[ServerRequest], Any | Awaitable[Any]]
+RequestHandler = AnswerFunction
 # How questions are answered: not at all, by a person (True), by a function or by a profile.
 Answering = bool | AnswerFunction | Profile
 
@@ -123,7 +124,7 @@ class QuestionHandler(ABC):
 
     def __init__(
         self,
-        connection: Callable[[], Connection],
+        connection: Connection,
         *,
         config: HandlerConfig | None = None,
         answering: Answering = False,
@@ -178,7 +179,7 @@ class QuestionHandler(ABC):
                 timer.cancel()
             for work in pending.works:
                 work.cancel()
-            self._connection().publish(
+            self._connection.publish(
                 QuestionClosed(
                     question_id=pending.id,
                     method=request.method,
@@ -189,7 +190,7 @@ class QuestionHandler(ABC):
             )
 
     def _open(self, request: ServerRequest) -> PendingRequest:
-        connection = self._connection()
+        connection = self._connection
         clock = connection.clock
         pending = PendingRequest(
             f"{self.capability}-{next(self._numbers)}",
@@ -234,7 +235,7 @@ class QuestionHandler(ABC):
                 pending.answered_by = "timeout"
                 pending.future.set_exception(ServerError(REJECTED, self.config.timeout_message))
 
-        return self._connection().clock.call_at(pending.created_mono + pending.timeout_s, expire)
+        return self._connection.clock.call_at(pending.created_mono + pending.timeout_s, expire)
 
     def _set_to_work(self, profile: Profile, pending: PendingRequest) -> asyncio.Task[None]:
         """Have a profile answer; its work ends with the question."""
@@ -262,7 +263,7 @@ class QuestionHandler(ABC):
             self._refuse(pending, refusal, profile.name)
         except Exception as problem:  # a profile is foreign code
             text = f"{profile.name} failed: {type(problem).__name__}: {problem}"
-            self._connection().publish(Remark(message=text))
+            self._connection.publish(Remark(message=text))
             self._refuse(pending, ServerError(INTERNAL_ERROR, text), profile.name)
 
     # -- the person's side ---------------------------------------------------------------------
@@ -348,7 +349,7 @@ class QuestionHandler(ABC):
 
     def _declared(self) -> dict[str, Any]:
         """What we declared to the server for this capability."""
-        session = self._connection().session
+        session = self._connection.session
         declared = session.client_capabilities.get(self.capability) if session else None
         return declared if isinstance(declared, dict) else {}
 

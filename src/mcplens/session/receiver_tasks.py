@@ -10,7 +10,7 @@ import asyncio
 import itertools
 import os
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -30,11 +30,14 @@ from mcplens.protocol.tasks import (
     to_wire,
     with_related_task,
 )
-from mcplens.session.question_handler import INTERNAL_ERROR, INVALID_PARAMS, REJECTED, ServerRequest
-
-if TYPE_CHECKING:
-    from mcplens.session.connection import Connection
-    from mcplens.session.server_requests import RequestHandler
+from mcplens.session.connection import Connection
+from mcplens.session.question_handler import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    REJECTED,
+    RequestHandler,
+    ServerRequest,
+)
 
 DEFAULT_TTL_S: Final = 60.0
 # A day: a person answers within a working day, and forgotten tasks are gone by the next.
@@ -104,7 +107,7 @@ class ReceiverTasks:
 
     def __init__(
         self,
-        connection: Callable[[], Connection],
+        connection: Connection,
         *,
         ttl_s: float | Callable[[], float] = DEFAULT_TTL_S,
         longest_ttl_s: float | None = LONGEST_TTL_S,
@@ -220,7 +223,7 @@ class ReceiverTasks:
             record.request_seq, record.call_id = request.request_seq, request.call_id
         self._records[task_id] = record
         if actual is not None:
-            clock = self._connection().clock
+            clock = self._connection.clock
             due = clock.monotonic() + actual / 1000
             record.cleanup_timer = clock.call_at(due, lambda: self._expire(record))
         self._publish(record)
@@ -228,7 +231,7 @@ class ReceiverTasks:
 
     def emit_receiver_task_status(self, task: Task) -> None:
         """Tell the server where a task stands; if that cannot be sent, all goes on."""
-        connection = self._connection()
+        connection = self._connection
         if connection.session is None:
             return
         try:
@@ -396,7 +399,7 @@ class ReceiverTasks:
 
     def _publish(self, record: ReceiverTaskRecord, *, is_gone: bool = False) -> None:
         task = record.task
-        self._connection().publish(
+        self._connection.publish(
             ReceiverTaskChanged(
                 task_id=task.task_id,
                 method=record.method,
@@ -409,4 +412,4 @@ class ReceiverTasks:
         )
 
     def _now(self) -> str:
-        return iso_time(self._connection().clock.wall())
+        return iso_time(self._connection.clock.wall())

@@ -56,7 +56,7 @@ _SHAPES: Final[dict[str, type[Any]]] = {
 }
 
 
-def typed(frame: Frame, method: str, shape: type[R]) -> R:
+def typed(frame: Frame, method: str, shape: type[R], server_id: str) -> R:
     """A result as its type, its bytes kept in `raw`.
 
     Raises:
@@ -65,7 +65,7 @@ def typed(frame: Frame, method: str, shape: type[R]) -> R:
     try:
         result = decode_result(frame.body, shape)
     except ShapeError as problem:
-        raise invalid(method, str(problem), frame) from None
+        raise invalid(method, str(problem), frame).with_details(server_id=server_id) from None
     result.raw = bytes(frame.body)  # type: ignore[attr-defined]
     return result
 
@@ -166,6 +166,19 @@ def invalid(
         findings=findings,
         details={"method": method},
     )
+
+
+def decode_reply(method: str, frame: Frame) -> tuple[Any, tuple[str, ...]]:
+    """The value of a result, and what is unusual about its JSON.
+
+    Raises:
+        ProtocolError: INVALID_RESPONSE; it is not JSON.
+    """
+    try:
+        return decode_value(frame.body)
+    except ValueError as problem:
+        message = f"the answer to {method} cannot be decoded: {problem}"
+        raise ProtocolError("INVALID_RESPONSE", message, raw=frame.raw) from None
 
 
 def check_reply(

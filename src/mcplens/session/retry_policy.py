@@ -1,6 +1,6 @@
 """Retry policy: how long to wait before the next attempt to connect, and when to give up.
 
-Keeps what it needs to know of earlier attempts. Called by connection.py.
+Keeps what it needs to know of earlier attempts. Called by connector.py.
 """
 
 from __future__ import annotations

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from mcplens.errors import ConfigurationError
 from mcplens.events import RootsChanged
+from mcplens.session.connection import Connection
 
 if TYPE_CHECKING:
     from mcplens.protocol.roots import Root
-    from mcplens.session.connection import Connection
     from mcplens.session.question_handler import ServerRequest
 
     RootLike = str | os.PathLike[str] | Root | dict[str, Any]
@@ -23,9 +23,7 @@ class Roots:
     method = "roots/list"
     capability = "roots"
 
-    def __init__(
-        self, connection: Callable[[], Connection], roots: Iterable[RootLike] | None = None
-    ) -> None:
+    def __init__(self, connection: Connection, roots: Iterable[RootLike] | None = None) -> None:
         self._connection = connection
         self.is_on = roots is not None
         self._roots = _by_uri(roots or ())
@@ -71,7 +69,7 @@ class Roots:
             return
         self._roots = roots
         self.is_on = True
-        connection = self._connection()
+        connection = self._connection
         connection.publish(RootsChanged(roots=self._wire()))
         session = connection.session
         if session is None or session.is_lost or session.is_stateless:

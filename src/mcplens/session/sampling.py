@@ -37,7 +37,7 @@ class SamplingHandler(QuestionHandler):
             raise ServerError(INVALID_PARAMS, "; ".join(unbalanced))
         # It can be answered despite other mistakes, but the author of the server wants to know.
         if findings := sampling.request_findings(request.params):
-            self._connection().publish(Remark(message=f"{self.method}: {'; '.join(findings)}"))
+            self._connection.publish(Remark(message=f"{self.method}: {'; '.join(findings)}"))
 
     def _completed(self, pending: PendingRequest, result: Any) -> Any:
         from mcplens.protocol import sampling

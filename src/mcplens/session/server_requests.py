@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from mcplens.background import Background
 from mcplens.errors import CancelledRequest, ServerError
@@ -27,13 +27,16 @@ from mcplens.protocol.frames import Frame, RequestId
 from mcplens.protocol.tasks import related_task_of
 from mcplens.session.attribution import Received
 from mcplens.session.capabilities import declares_tasks
-from mcplens.session.question_handler import INTERNAL_ERROR, INVALID_PARAMS, ServerRequest
-
-if TYPE_CHECKING:
-    from mcplens.session.connection import Connection
-    from mcplens.session.queue import QueueEntry
-    from mcplens.session.receiver_tasks import ReceiverTasks
-    from mcplens.session.session import Session
+from mcplens.session.connection import Connection
+from mcplens.session.question_handler import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    RequestHandler,
+    ServerRequest,
+)
+from mcplens.session.queue import QueueEntry
+from mcplens.session.receiver_tasks import ReceiverTasks
+from mcplens.session.session import Session
 
 METHOD_NOT_FOUND: Final = -32601
 # Questions that may wait at once; a server that asks more is refused.
@@ -47,15 +50,12 @@ CAPABILITY_OF: Final = {
 }
 
 
-RequestHandler = Callable[[ServerRequest], Any | Awaitable[Any]]
-
-
 class ServerRequests:
     """What the server asked and has no answer to yet."""
 
     def __init__(
         self,
-        connection: Callable[[], Connection],
+        connection: Connection,
         own_handlers: Mapping[str, RequestHandler],
         tasks: ReceiverTasks,
     ) -> None:
@@ -83,8 +83,7 @@ class ServerRequests:
     def _handler_of(self, method: str) -> RequestHandler | None:
         if method in self._handlers:
             return self._handlers[method]  # None: it was taken away
-        session = self._connection().session
-        declared = session.client_capabilities if session is not None else {}
+        declared = self._connection.declared_capabilities
         if method.startswith("tasks/"):
             offered = declares_tasks(declared, method)
             return self._tasks.handlers().get(method) if offered else None
@@ -92,7 +91,7 @@ class ServerRequests:
 
     def received(self, frame: Frame, received: Received) -> None:
         """A request came from the server."""
-        connection = self._connection()
+        connection = self._connection
         session = connection.session
         if session is None or frame.id is None:
             return
@@ -156,8 +155,7 @@ class ServerRequests:
 
     def _keeps_tasks_for(self, method: str) -> bool:
         """It was declared, and no handler of the user's own does it."""
-        session = self._connection().session
-        declared = session.client_capabilities if session is not None else {}
+        declared = self._connection.declared_capabilities
         return "tasks/get" not in self._handlers and declares_tasks(declared, method)
 
     def _as_task(self, request: ServerRequest) -> Any:
@@ -173,7 +171,7 @@ class ServerRequests:
         handler = self._handler_of(request.method)
         if handler is None:
             raise ServerError(METHOD_NOT_FOUND, f"{request.method} is not supported")
-        session = self._connection().session
+        session = self._connection.session
         # The request that a task of ours belongs to is in flight; one that wants input is not.
         paused = self._pause(session, request) if session and request.origin == "task" else []
         try:
@@ -230,7 +228,7 @@ class ServerRequests:
             self._ended(request.id, request.method, outcome, request.request_seq)
 
     def _pause(self, session: Session, request: ServerRequest) -> list[QueueEntry]:
-        connection = self._connection()
+        connection = self._connection
         entries = session.in_flight.calls()
         if request.caused_by is not None:
             entries = [entry for entry in entries if entry.id == request.caused_by] or entries
@@ -252,7 +250,7 @@ class ServerRequests:
         return entries
 
     def _resume(self, session: Session, request: ServerRequest, paused: list[QueueEntry]) -> None:
-        connection = self._connection()
+        connection = self._connection
         now = connection.clock.monotonic()
         for entry in paused:
             entry.caused_questions -= 1
@@ -274,7 +272,7 @@ class ServerRequests:
     def _ended(
         self, request_id: RequestId, method: str, outcome: str, request_seq: int | None
     ) -> None:
-        self._connection().publish(
+        self._connection.publish(
             ServerRequestEnded(
                 request_id=request_id, method=method, outcome=outcome, request_seq=request_seq
             )

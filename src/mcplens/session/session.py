@@ -2,7 +2,7 @@
 
 Joins the parts (message_sender.py, message_receiver.py, in_flight.py, attribution.py) and ends what
 they began: requests that time out or are cancelled, and the session itself. Owns no queue and no
-connection state: connection.py opens and ends sessions. Everything here runs in callbacks on the
+connection state: connector.py opens and ends sessions. Everything here runs in callbacks on the
 event loop; nothing blocks.
 """
 

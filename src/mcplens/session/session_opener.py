@@ -1,6 +1,6 @@
 """Opens one session: the transport, the handshake, and a fallback transport where that is refused.
 
-Owns the step that an attempt is at. Called by connection.py, which owns the session.
+Called by connector.py, for each attempt to connect.
 """
 
 from __future__ import annotations
@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from mcplens.bus import Publisher
 from mcplens.errors import HttpError, InspectorError
-from mcplens.events import Remark
+from mcplens.session.connection import Connection
 from mcplens.session.handshake import Introduction, perform_handshake
 from mcplens.session.session import Session
 from mcplens.transports.base import Transport
@@ -27,20 +26,16 @@ class SessionOpener:
 
     def __init__(
         self,
+        connection: Connection,
         take: Callable[[Transport], Session],
         abandon: Callable[[InspectorError], Awaitable[None]],
-        *,
-        publish: Publisher,
-        protocol_version: str,
     ) -> None:
-        self.step = ""
+        self._connection = connection
         self._take = take
         self._abandon = abandon
-        self._publish = publish
-        self._protocol_version = protocol_version
 
     def __repr__(self) -> str:
-        return f"<SessionOpener {self._publish.server_id} {self.step}>"
+        return f"<SessionOpener {self._connection.server_id} {self._connection.step}>"
 
     async def open(self, transport: Transport) -> Introduction:
         """Open a session over a transport, or over the one that it falls back to.
@@ -55,7 +50,7 @@ class SessionOpener:
             if other is None:
                 raise _no_mcp(error) from None
             text = f"initialize was answered with HTTP {error.status}: trying {other.kind}"
-            self._publish(Remark(message=text))
+            self._connection.remark(text)
             await self._abandon(error)
             try:
                 return await self._open_over(other)
@@ -65,8 +60,8 @@ class SessionOpener:
     async def _open_over(self, transport: Transport) -> Introduction:
         session = self._take(transport)
         await transport.__aenter__()
-        self.step = "waiting for the handshake"
-        introduction = await perform_handshake(session, self._protocol_version)
+        self._connection.step = "waiting for the handshake"
+        introduction = await perform_handshake(session, self._connection.options.protocol_version)
         if session.lost_by is not None:
             raise session.lost_by  # it answered and left at once
         session.envelope.use_version(introduction.version)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from mcplens.clock import within
 from mcplens.errors import InspectorError, TimeoutExpired, TransportError
@@ -16,10 +16,8 @@ from mcplens.events import SubscriptionChanged
 from mcplens.protocol.deadlines import NEVER
 from mcplens.protocol.eras import SUBSCRIPTION_ID
 from mcplens.protocol.frames import Frame
+from mcplens.session.connection import Connection
 from mcplens.session.queue import CallTag, QueueEntry
-
-if TYPE_CHECKING:
-    from mcplens.session.connection import Connection
 
 # Waits between attempts to listen again; the last one is used on and on.
 _BACKOFF_S: Final = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
@@ -35,9 +33,7 @@ _FILTER_OF: Final = {
 class SubscriptionStream:
     """What we subscribe to, and the request that is open for it."""
 
-    def __init__(
-        self, connection: Callable[[], Connection], refetch: Callable[[str | None], None]
-    ) -> None:
+    def __init__(self, connection: Connection, refetch: Callable[[str | None], None]) -> None:
         self._connection = connection
         self._refetch = refetch  # a list kind, or None for every subscribed resource
         self._kinds: set[str] = set()
@@ -59,7 +55,7 @@ class SubscriptionStream:
 
     def want_list(self, kind: str) -> None:
         """Subscribe to changes of a list, if the server offers that."""
-        capability = self._connection().introduction
+        capability = self._connection.introduction
         declared = capability.capabilities.get(kind) if capability is not None else None
         if kind in self._kinds or not isinstance(declared, dict) or not declared.get("listChanged"):
             return
@@ -109,7 +105,7 @@ class SubscriptionStream:
 
     async def _acknowledgement(self) -> dict[str, Any]:
         """What the server says to the new wants; it has as long as any request."""
-        connection, acknowledged = self._connection(), self._wants_changed()
+        connection, acknowledged = self._connection, self._wants_changed()
         timeout_s = connection.config.request_timeout_s
         try:
             await within(connection.clock, timeout_s, _until_done(acknowledged))
@@ -134,11 +130,11 @@ class SubscriptionStream:
         if self._acknowledged is not None and not self._acknowledged.done():
             honoured = fields.get("notifications")
             self._acknowledged.set_result(honoured if isinstance(honoured, dict) else {})
-        self._connection().publish(SubscriptionChanged(state="open"))
+        self._connection.publish(SubscriptionChanged(state="open"))
 
     def _ended_by_server(self, entry: QueueEntry, reason: object) -> None:
         """One page of the specification ends the stream like this, another with a result."""
-        session = self._connection().session
+        session = self._connection.session
         if session is not None:
             why = f": {reason}" if isinstance(reason, str) else ""
             error = TransportError("CONNECTION_LOST", f"the server ended the stream{why}")
@@ -185,7 +181,7 @@ class SubscriptionStream:
             if self._changed.is_set():
                 failures = 0
                 continue
-            self._connection().publish(SubscriptionChanged(state="lost", reason=reason))
+            self._connection.publish(SubscriptionChanged(state="lost", reason=reason))
             if entry.error is not None and entry.error.category == "server":
                 if self._task_ids:  # the rest may be welcome without them
                     self._task_ids.clear()
@@ -193,13 +189,13 @@ class SubscriptionStream:
                     continue
                 self._refused(entry.error)
                 return
-            await self._connection().clock.sleep(_BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)])
+            await self._connection.clock.sleep(_BACKOFF_S[min(failures, len(_BACKOFF_S) - 1)])
             failures += 1
             self._refetch_all()
         self._close(self._entry)
 
     def _listen(self) -> QueueEntry | None:
-        session = self._connection().session
+        session = self._connection.session
         if session is None or session.is_lost:
             return None
         wanted: dict[str, Any] = {_FILTER_OF[kind]: True for kind in sorted(self._kinds)}
@@ -227,7 +223,7 @@ class SubscriptionStream:
         return "the server ended it" if entry.is_settled else ""
 
     def _close(self, entry: QueueEntry | None) -> None:
-        session = self._connection().session
+        session = self._connection.session
         if entry is not None and not entry.is_settled and session is not None:
             session.cancel(entry, "listening to something else")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 
@@ -22,9 +22,7 @@ from mcplens.protocol.tasks import Task, TaskProblem, read_task
 from mcplens.session.question_handler import INVALID_PARAMS
 from mcplens.session.queue import CallTag, Progress, QueueEntry
 from mcplens.session.results import invalid
-
-if TYPE_CHECKING:
-    from mcplens.session.client_tasks import ClientTasks
+from mcplens.session.task_channel import TaskChannel
 
 # For a server that names no interval; and the least that one can ask for.
 DEFAULT_POLL_S: Final = 1.0
@@ -50,17 +48,30 @@ class Origin(msgspec.Struct, frozen=True):
         return None if self.sent is None else self.sent.seq
 
 
+class TaskTracker(Protocol):
+    """Keeps track of tasks; ClientTasks is one."""
+
+    def move(self, poller: TaskPoller, task: Task) -> bool:
+        """Take over the new state of a task; False if it cannot follow the old one."""
+
+    def drop(self, poller: TaskPoller) -> None:
+        """Stop tracking a task."""
+
+
 class TaskPoller(ABC):
     """One task and where it stands; `outcome` is the frame with the result of the call."""
 
-    def __init__(self, tasks: ClientTasks, task: Task, origin: Origin) -> None:
+    def __init__(
+        self, channel: TaskChannel, tracker: TaskTracker, task: Task, origin: Origin
+    ) -> None:
         self.task = task
         self.origin = origin
         self.outcome: asyncio.Future[Frame] = asyncio.get_running_loop().create_future()
         self.is_abandoned = False
         self._is_cancelled = False  # by us; the task may not know yet
-        self._tasks = tasks
-        self._clock = tasks.clock
+        self._channel = channel
+        self._tracker = tracker
+        self._clock = channel.clock
         self._seen_at = self._clock.monotonic()
         self._next_poll = self._seen_at + self._interval_s
         self._failures = 0
@@ -101,7 +112,7 @@ class TaskPoller(ABC):
 
     def heard(self, task: Task, frame: Frame) -> None:
         """The server said where the task stands: in answer to a poll, or on its own."""
-        if self._tasks.move(self, task):
+        if self._tracker.move(self, task):
             self._moved(frame)
             self._wake.set()
         if self.is_abandoned:
@@ -115,7 +126,7 @@ class TaskPoller(ABC):
     def cancel(self) -> None:
         """Have the server cancel it, once; at the next poll if there is no connection now."""
         if not (self._is_cancelled or self.task.is_terminal):
-            self._is_cancelled = self._tasks.cancel_quietly(self.id, self.origin.tag)
+            self._is_cancelled = self._channel.cancel_task(self.id, self.origin.tag)
 
     def give_up(self, error: InspectorError) -> asyncio.Task[None] | None:
         """Stop polling and fail the callers that wait; returns the task that is still ending."""
@@ -151,7 +162,7 @@ class TaskPoller(ABC):
     def _stop(self, error: InspectorError) -> None:
         self.fail(error)
         if not self.task.is_terminal:
-            self._tasks.drop(self)
+            self._tracker.drop(self)
 
     # -- polling -------------------------------------------------------------------------------
 
@@ -173,7 +184,7 @@ class TaskPoller(ABC):
 
     async def _poll(self) -> None:
         try:
-            frame = await self._tasks.request("tasks/get", self.params, self.origin.tag)
+            frame = await self._channel.request("tasks/get", self.params, self.origin.tag)
             task = read_polled(frame, self.id)
         except InspectorError as error:
             await self._poll_failed(error)
@@ -190,24 +201,24 @@ class TaskPoller(ABC):
         self._polls_after += 1
         if self._polls_after >= MAX_POLLS_AFTER:
             text = f"the task {self.id} gave its result and is still {self.task.status}"
-            self._tasks.remark(f"{text}: it is no longer polled")
+            self._channel.remark(f"{text}: it is no longer polled")
             raise CancelledRequest(text)
 
     async def _poll_failed(self, error: InspectorError) -> None:
-        if self._tasks.is_connected:
+        if self._channel.is_connected:
             # basic/utilities/tasks#protocol-errors: what an unknown task is answered with.
             if isinstance(error, ServerError) and error.rpc_code == INVALID_PARAMS:
                 raise self._forgotten(error)
             self._count(error, "tasks/get")
             self._next_poll = self._clock.monotonic() + self._interval_s
         else:
-            await self._tasks.until_connected()
+            await self._channel.until_connected()
 
     def _count(self, error: InspectorError, method: str) -> None:
         """One more failure in a row; the last one is raised."""
         self._failures += 1
         count = f"{self._failures} of {MAX_FAILURES}"
-        self._tasks.remark(f"{method} of the task {self.id} failed ({count}): {error.message}")
+        self._channel.remark(f"{method} of the task {self.id} failed ({count}): {error.message}")
         if self._failures >= MAX_FAILURES:
             raise error
 
@@ -248,8 +259,10 @@ class TaskPoller(ABC):
 class CoreTaskPoller(TaskPoller):
     """A task of 2025-11-25: tasks/result has its result, and brings its questions."""
 
-    def __init__(self, tasks: ClientTasks, task: Task, origin: Origin) -> None:
-        super().__init__(tasks, task, origin)
+    def __init__(
+        self, channel: TaskChannel, tracker: TaskTracker, task: Task, origin: Origin
+    ) -> None:
+        super().__init__(channel, tracker, task, origin)
         self._waiting: QueueEntry | None = None
         self._refusal: ServerError | None = None  # of a tasks/result before the end
         self._is_refused = False
@@ -261,7 +274,7 @@ class CoreTaskPoller(TaskPoller):
     def _moved(self, frame: Frame) -> None:
         if self._refusal is not None and not self.task.is_terminal:
             text = f"tasks/result of {self.id} was refused before the end: {self._refusal.message}"
-            self._tasks.remark(text)
+            self._channel.remark(text)
             self._refusal, self._is_refused = None, True
         self._want_result()
 
@@ -271,7 +284,7 @@ class CoreTaskPoller(TaskPoller):
             self._is_refused = False
         elif self._waiting is None and not (self._is_refused or self.outcome.done()):
             # As long as polls find the task alive it may take any time.
-            self._waiting = self._tasks.send("tasks/result", self.params, self.origin.tag, NEVER)
+            self._waiting = self._channel.start("tasks/result", self.params, self.origin.tag, NEVER)
             if self._waiting is not None:
                 self._waiting.future.add_done_callback(self._answered)
 
@@ -294,21 +307,21 @@ class CoreTaskPoller(TaskPoller):
         while True:
             entry = self._waiting
             if entry is not None:
-                self._tasks.limit(entry)
+                self._channel.apply_limits(entry)
                 await asyncio.wait([entry.future])
             try:
                 if entry is None:
-                    return await self._tasks.request("tasks/result", self.params, self.origin.tag)
+                    return await self._channel.request("tasks/result", self.params, self.origin.tag)
                 frame: Frame = await entry
                 return frame
             except ServerError:
                 raise
             except InspectorError as error:
-                if self._tasks.is_connected:
+                if self._channel.is_connected:
                     self._count(error, "tasks/result")
                     await self._clock.sleep(self._interval_s)
                 else:
-                    await self._tasks.until_connected()
+                    await self._channel.until_connected()
 
     def _check(self) -> None:
         """Nothing goes on beside the polls but tasks/result, and that is looked at with them."""
@@ -318,7 +331,7 @@ class CoreTaskPoller(TaskPoller):
 
     def _stop(self, error: InspectorError) -> None:
         if self._waiting is not None:
-            self._tasks.give_up(self._waiting, "the task is no longer polled")
+            self._channel.give_up(self._waiting, "the task is no longer polled")
         super()._stop(error)
 
 

@@ -16,8 +16,8 @@ from mcplens.protocol.frames import Frame, Kind, decode_value, parse, request_id
 from mcplens.protocol.result_types import Tool
 from mcplens.protocol.schema_validation import SchemaProblem, Validator
 from mcplens.session.client import Client
-from mcplens.session.client_tasks import has
 from mcplens.session.queue import CallTag
+from mcplens.session.task_channel import has
 from mcplens.store.lenient_json import to_json
 from mcplens.store.replay import request_to_replay
 from mcplens.workspace.call_specs import (
