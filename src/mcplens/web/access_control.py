@@ -3,7 +3,7 @@
 Host against DNS rebinding, Origin against other sites and other ports of this machine, the token
 against other users of it. The token is in the address that is opened, behind the #, so that no
 request ever carries it but the one that exchanges it for a cookie. The cookie is for a folder that
-nobody else can name, since browsers send cookies to every port. Wraps the whole application.
+no other program can name, since browsers send cookies to every port. Wraps the whole application.
 """
 
 from __future__ import annotations

@@ -20,15 +20,15 @@ NOTHING: Final = Raw(b"")
 
 
 class Command(msgspec.Struct, frozen=True, tag=True, tag_field="type", kw_only=True):
-    """`id` is chosen by the page; Reply and Failure repeat it."""
+    """`id` is chosen by the page; CommandReply and Failure repeat it."""
 
     id: int
 
 
 C = TypeVar("C", bound=Command)
 V = TypeVar("V")
-# Takes the workspace and the command; gives the value of the Reply, or raises an InspectorError,
-# which becomes the Failure.
+# Takes the workspace and the command; returns the value of the CommandReply, or raises an
+# InspectorError, which becomes the Failure.
 Handler = Callable[[Workspace, C], Awaitable[V]]
 # The workspace and the object's key; None for an object that is gone.
 LatestView = Callable[[Workspace, str], V]

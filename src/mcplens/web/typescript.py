@@ -50,10 +50,10 @@ def types() -> str:
     sent = sorted(COMMANDS, key=lambda kind: kind.__name__)
     received = get_args(messages.AnyMessage)
     replies = {kind.__name__: returned_type(HANDLERS[kind]) for kind in sent if kind in HANDLERS}
-    things = {what: _present(returned_type(LATEST_VIEWS[what])) for what in get_args(ObjectKind)}
+    views = {what: _present(returned_type(LATEST_VIEWS[what])) for what in get_args(ObjectKind)}
     found: dict[str, inspect.StructType] = {}
     for info in inspect.multi_type_info(
-        [*sent, *received, *replies.values(), *things.values(), *_OVER_HTTP]
+        [*sent, *received, *replies.values(), *views.values(), *_OVER_HTTP]
     ):
         _gather(info, found)
     parts = [HEADER]
@@ -64,7 +64,7 @@ def types() -> str:
     parts.append(_union("Command", sent))
     parts.append(_union("ServerMessage", received))
     parts.append(_map("Replies", "What the Reply to a command carries.", replies))
-    parts.append(_map("Things", "What `Changed.value` is, by `what`.", things))
+    parts.append(_map("ObjectViews", "What `Changed.value` is, by `what`.", views))
     return "\n".join(parts)
 
 

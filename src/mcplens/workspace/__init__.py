@@ -1,4 +1,4 @@
-"""Many servers at once, as a surface that stays open holds them: connections, calls, questions.
+"""Many servers at once, for a UI that stays open: connections, calls, questions, tasks.
 
-Everything here outlives whoever looks at it. The web UI is its first user.
+They live on while no page is open. Used by the web UI.
 """

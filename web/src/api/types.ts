@@ -101,12 +101,12 @@ export interface CallTool {
 }
 
 /**
- * A request that somebody made here, from its start to long after its end.
+ * A call made in the web UI, running or ended.
  *
  * `result` is there once it is completed and small. Null beside a `result_size_bytes` means that
  * it is at `/api/calls/{call_id}/result`.
  * `elapsed_s` is how long it took, None while it runs. `awaiting` are the URLs
- * that somebody agreed to open and that are not done yet.
+ * that a person agreed to open and that are not done yet.
  * `headers` are those that it was given, the value of a secret one empty; they and `timeout_s`
  * are for this call alone. A timeout of 0 means no limit. `listed_as` is what the page lists the
  * called item as, where several have its name.
@@ -682,7 +682,7 @@ export interface Pin {
 }
 
 /**
- * An event that somebody pinned; it is kept when its run is forgotten.
+ * A pinned event; it is kept when its run is deleted.
  */
 export interface PinView {
   label: string;
@@ -1182,7 +1182,7 @@ export interface Unsubscribe {
 }
 
 /**
- * One event, whole: `text` is its message or body, None where those bytes are no UTF-8.
+ * One event with all fields; `text` is its message or body, None if that is not UTF-8.
  */
 export interface WholeEvent {
   event: EventView;
@@ -1319,7 +1319,7 @@ export interface Replies {
 /**
  * What `Changed.value` is, by `what`.
  */
-export interface Things {
+export interface ObjectViews {
   servers: ServerView;
   calls: CallView;
   questions: QuestionView;

@@ -8,13 +8,13 @@ import type {
   Hello,
   ListSummary,
   ObjectKind,
+  ObjectViews,
   ProfileView,
   QuestionView,
   ServerMessage,
   ServerView,
   SettingView,
   TaskView,
-  Things,
 } from "../api/types";
 import { ring } from "./events";
 
@@ -98,7 +98,7 @@ function withServer(
 
 /** A change with its value typed by `what`. */
 type TypedChange = {
-  [What in ObjectKind]: Changed & { what: What; value: Things[What] | null };
+  [What in ObjectKind]: Changed & { what: What; value: ObjectViews[What] | null };
 }[ObjectKind];
 
 function withList(

@@ -1,7 +1,7 @@
-"""Calls: tools, resources, prompts, other methods and raw bytes; sent again, repeated, cancelled.
+"""Calls: tools, resources, prompts, other methods and raw bytes; replay, repeat, cancel.
 
-Each command replies a CallView at once; what follows is Changed. What is large stays out of the
-view until somebody looks at it.
+Each command replies a CallView at once; later states are sent as Changed. A large request or result
+is not in the view: the page fetches it when it is opened.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from mcplens.workspace.call_execution import start_call
 from mcplens.workspace.calls import Call, CallStatus
 from mcplens.workspace.workspace import Workspace
 
-# A larger result is fetched over HTTP when somebody looks at it.
+# A larger result is fetched over HTTP when it is opened.
 LARGEST_RESULT: Final = 256 * 1024
 # In the snapshot, which has many of them.
 LARGEST_IN_SNAPSHOT: Final = 16 * 1024
@@ -42,12 +42,12 @@ class ProgressView(msgspec.Struct, frozen=True):
 
 
 class CallView(msgspec.Struct, frozen=True, kw_only=True):
-    """A request that somebody made here, from its start to long after its end.
+    """A call made in the web UI, running or ended.
 
     `result` is there once it is completed and small. Null beside a `result_size_bytes` means that
     it is at `/api/calls/{call_id}/result`.
     `elapsed_s` is how long it took, None while it runs. `awaiting` are the URLs
-    that somebody agreed to open and that are not done yet.
+    that a person agreed to open and that are not done yet.
     `headers` are those that it was given, the value of a secret one empty; they and `timeout_s`
     are for this call alone. A timeout of 0 means no limit. `listed_as` is what the page lists the
     called item as, where several have its name.

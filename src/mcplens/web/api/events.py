@@ -82,7 +82,7 @@ class RunPage(msgspec.Struct, frozen=True):
 
 
 class WholeEvent(msgspec.Struct, frozen=True):
-    """One event, whole: `text` is its message or body, None where those bytes are no UTF-8."""
+    """One event with all fields; `text` is its message or body, None if that is not UTF-8."""
 
     event: EventView
     text: str | None

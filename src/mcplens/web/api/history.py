@@ -33,7 +33,7 @@ def latest_recording(workspace: Workspace, key: str) -> RecordingView:
 
 
 class PinView(msgspec.Struct, frozen=True):
-    """An event that somebody pinned; it is kept when its run is forgotten."""
+    """A pinned event; it is kept when its run is deleted."""
 
     label: str
     pinned: float
