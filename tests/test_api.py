@@ -1,5 +1,6 @@
 """The Python API as a script sees it: what importing costs, what is exported, what a target is."""
 
+import inspect
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,9 @@ from typing import Any
 import pytest
 
 import mcplens
+from mcplens.session import options
 from mcplens.targets import transport_for
+from mcplens.transports.sse import SseTransport
 from mcplens.transports.stdio import StdioTransport
 from mcplens.transports.streamable_http import StreamableHttpTransport
 from mcplens.transports.websocket import WebSocketTransport
@@ -66,6 +69,27 @@ def test_every_public_name_can_be_loaded() -> None:
     for name in mcplens.__all__:
         assert getattr(mcplens, name) is not None
     assert set(dir(mcplens)) == set(mcplens.__all__)
+
+
+def keywords_of(function: Any) -> set[str]:
+    parameters = inspect.signature(function).parameters.values()
+    return {each.name for each in parameters if each.kind is each.KEYWORD_ONLY}
+
+
+def test_type_checkers_and_the_signatures_know_the_same_keywords() -> None:
+    transports = (StdioTransport, StreamableHttpTransport, SseTransport, WebSocketTransport)
+    of_transports = set().union(*map(keywords_of, transports))
+    assert options.TransportKeywords.__annotations__.keys() == of_transports
+    typed = options.ConnectKeywords.__annotations__.keys() | {"transport"}
+    assert typed == keywords_of(mcplens.connect) | of_transports
+    assert options.ClientKeywords.__annotations__.keys() == keywords_of(mcplens.create_mcp_client)
+
+
+def test_a_keyword_that_there_is_not_is_refused() -> None:
+    with pytest.raises(TypeError, match="concurency"):
+        mcplens.create_mcp_client(concurency=2)  # type: ignore[call-arg]
+    with pytest.raises(mcplens.InspectorError, match="config: not supported"):
+        mcplens.connect("server", config=mcplens.ConnectionConfig())  # type: ignore[call-arg]
 
 
 def test_logics_defaults_are_kept() -> None:

@@ -5,29 +5,33 @@ Offers the short way (`connect`) and the parts of it (`create_mcp_client` and it
 
 from __future__ import annotations
 
-import os
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import Parameter, Signature, signature
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
+
+import msgspec
 
 from mcplens.bus import Bus
-from mcplens.clock import Clock, SystemClock
+from mcplens.clock import SystemClock
 from mcplens.session.client import Client
-from mcplens.session.config import ClientOptions, ConnectionConfig, HandlerConfig, RetryConfig
+from mcplens.session.options import (
+    ClientKeywords,
+    ClientOptions,
+    ConnectKeywords,
+    ConnectOptions,
+    SharedKeywords,
+)
 from mcplens.targets import MakeTransport, Target, invalid, maker_of, transport_for
 from mcplens.transports.base import Closing, Transport
 from mcplens.version import VERSION
 
 if TYPE_CHECKING:
     from mcplens.session.notifications import NotificationHandler
-    from mcplens.session.question_handler import Answering, RequestHandler
-    from mcplens.session.roots import RootLike
+    from mcplens.session.question_handler import RequestHandler
     from mcplens.store.recorder import Recorder
     from mcplens.transports.memory import Serve
-
-# Whether everything is recorded: to the user's own recording, or to the file of this name.
-Record = bool | str | os.PathLike[str]
 
 
 class connect:
@@ -44,74 +48,25 @@ class connect:
         InspectorError: the target cannot be used, or the connection failed.
     """
 
+    __signature__: ClassVar[Signature]
+
     def __init__(
         self,
         target: Target | Transport | MakeTransport,
         *,
         transport: str | None = None,
-        connection_timeout_s: float | None = 30.0,
-        request_timeout_s: float | None = 60.0,
-        progress_resets_timeout: bool = True,
-        max_total_timeout_s: float | None = 300.0,
-        ping_interval_s: float = 30.0,
-        max_retries: int = 0,
-        retry_backoff_s: Sequence[float] = (1.0, 2.0, 4.0),
-        retry: RetryConfig | None = None,
-        concurrency: int = 1,
-        protocol_version: str = "auto",
-        enforce_capabilities: bool = True,
-        client_info: Mapping[str, Any] | None = None,
-        capabilities: Mapping[str, Any] | None = None,
-        meta: Mapping[str, Any] | None = None,
-        sampling: Answering = False,
-        elicitation: Answering = False,
-        roots: Sequence[RootLike] | None = None,
-        receiver_tasks: bool = False,
-        receiver_task_ttl_s: float | Callable[[], float] = 60.0,
-        completes_declined_tasks: bool = False,
-        handler: HandlerConfig | None = None,
-        request_handlers: Mapping[str, RequestHandler] | None = None,
-        notification_handlers: Mapping[str, NotificationHandler] | None = None,
-        server_id: str | None = None,
-        bus: Bus | None = None,
-        clock: Clock | None = None,
-        record: Record = False,
-        secret_keys: Iterable[str] = (),
-        **transport_options: Any,
+        **keywords: Unpack[ConnectKeywords],
     ) -> None:
-        make, name = transport_for(target, transport, **transport_options)
-        self._client = create_mcp_client(
-            make,
-            client_info=client_info,
-            capabilities=capabilities,
-            meta=meta,
-            config=ConnectionConfig(
-                connection_timeout_s=connection_timeout_s,
-                request_timeout_s=request_timeout_s,
-                progress_resets_timeout=progress_resets_timeout,
-                max_total_timeout_s=max_total_timeout_s,
-                ping_interval_s=ping_interval_s,
-                max_retries=max_retries,
-                retry_backoff_s=tuple(retry_backoff_s),
-            ),
-            retry=retry,
-            concurrency=concurrency,
-            protocol_version=protocol_version,
-            enforce_capabilities=enforce_capabilities,
-            sampling=sampling,
-            elicitation=elicitation,
-            roots=roots,
-            receiver_tasks=receiver_tasks,
-            receiver_task_ttl_s=receiver_task_ttl_s,
-            completes_declined_tasks=completes_declined_tasks,
-            handler=handler,
-            server_id=server_id or name,
-            bus=bus,
-            clock=clock,
-        )
-        self._owned_bus = self._client.bus if bus is None else None
-        self._recording = _Recording(self._client.bus, record, secret_keys, clock)
-        self._handle(request_handlers or {}, notification_handlers or {})
+        given: dict[str, Any] = {**keywords}
+        own = ConnectOptions(**_taken(given, ConnectOptions.__struct_fields__))
+        shared = _taken(given, SharedKeywords.__annotations__)
+        # What is left is for the transport, which refuses what it does not know.
+        make, name = transport_for(target, transport, **given)
+        options = ClientOptions(**shared, config=own.config(), server_id=own.server_id or name)
+        self._client = _make_client(make, options)
+        self._owned_bus = self._client.bus if options.bus is None else None
+        self._recording = _Recording(self._client.bus, options)
+        self._handle(own.request_handlers or {}, own.notification_handlers or {})
 
     def _handle(
         self,
@@ -151,73 +106,58 @@ class connect:
 
 
 def create_mcp_client(
-    transport: Transport | MakeTransport | None = None,
-    *,
-    client_info: Mapping[str, Any] | None = None,
-    capabilities: Mapping[str, Any] | None = None,
-    meta: Mapping[str, Any] | None = None,
-    config: ConnectionConfig | None = None,
-    retry: RetryConfig | None = None,
-    concurrency: int = 1,
-    protocol_version: str = "auto",
-    enforce_capabilities: bool = True,
-    sampling: Answering = False,
-    elicitation: Answering = False,
-    roots: Sequence[RootLike] | None = None,
-    receiver_tasks: bool = False,
-    receiver_task_ttl_s: float | Callable[[], float] = 60.0,
-    completes_declined_tasks: bool = False,
-    handler: HandlerConfig | None = None,
-    server_id: str = "server",
-    bus: Bus | None = None,
-    clock: Clock | None = None,
-    record: Record = False,
-    secret_keys: Iterable[str] = (),
+    transport: Transport | MakeTransport | None = None, **keywords: Unpack[ClientKeywords]
 ) -> Client:
     """A client that is not connected yet; see `connect_client`."""
-    clock = clock or SystemClock()
-    about: dict[str, Any] = {"client_info": dict(client_info)} if client_info else {}
-    options = ClientOptions(
-        capabilities=dict(capabilities or {}),
-        meta=dict(meta or {}),
-        protocol_version=protocol_version,
-        enforce_capabilities=enforce_capabilities,
-        concurrency=concurrency,
-        sampling=sampling,
-        elicitation=elicitation,
-        roots=None if roots is None else tuple(roots),
-        receiver_tasks=receiver_tasks,
-        receiver_task_ttl_s=receiver_task_ttl_s,
-        completes_declined_tasks=completes_declined_tasks,
-        handler=handler or HandlerConfig(),
-        **about,
-    )
-    bus = bus or Bus(clock)
-    client = Client(
-        maker_of(transport),
-        bus=bus,
-        clock=clock,
-        server_id=server_id,
-        config=config or ConnectionConfig(),
-        options=options,
-        retry=retry,
-    )
-    recorder = _Recording(bus, record, secret_keys, clock).begin()
+    options = ClientOptions(**keywords)
+    client = _make_client(maker_of(transport), options)
+    recorder = _Recording(client.bus, options).begin()
     if recorder is not None:
         weakref.finalize(client, recorder.close)
     return client
 
 
+def _make_client(make_transport: MakeTransport, options: ClientOptions) -> Client:
+    clock = options.clock or SystemClock()
+    return Client(make_transport, bus=options.bus or Bus(clock), clock=clock, options=options)
+
+
+def _taken(keywords: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """The keywords of these names, taken out of the others."""
+    return {name: keywords.pop(name) for name in names if name in keywords}
+
+
+def _signature(
+    function: Callable[..., Any], *kinds: type[msgspec.Struct], leave_out: frozenset[str]
+) -> Signature:
+    """A signature that names all keywords with their defaults, as `help()` and others show it."""
+    known = [p for p in signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    named = {
+        name: Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=hints.get(name))
+        for kind in kinds
+        for hints in [kind.__annotations__]
+        for name, default in zip(kind.__struct_fields__, kind.__struct_defaults__, strict=True)
+        if name not in leave_out
+    }
+    return Signature([*known, *named.values()])
+
+
+create_mcp_client.__signature__ = _signature(  # type: ignore[attr-defined]
+    create_mcp_client, ClientOptions, leave_out=frozenset()
+)
+connect.__signature__ = _signature(
+    connect, ClientOptions, ConnectOptions, leave_out=frozenset({"config"})
+)
+
+
 class _Recording:
     """What is recorded of a bus, if anything is to be."""
 
-    def __init__(
-        self, bus: Bus, record: Record, secret_keys: Iterable[str], clock: Clock | None
-    ) -> None:
+    def __init__(self, bus: Bus, options: ClientOptions) -> None:
         self._bus = bus
-        self._record = record
-        self._secret_keys = tuple(secret_keys)
-        self._clock = clock
+        self._record = options.record
+        self._secret_keys = tuple(options.secret_keys)
+        self._clock = options.clock
         self._recorder: Recorder | None = None
 
     def __repr__(self) -> str:

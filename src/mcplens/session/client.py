@@ -29,12 +29,12 @@ from mcplens.protocol.tasks import Task
 from mcplens.session.capabilities import ELICITATION, RECEIVER_TASKS, ROOTS, SAMPLING, declared
 from mcplens.session.catalog import Catalog, ListPage
 from mcplens.session.client_tasks import ClientTasks
-from mcplens.session.config import ClientOptions, ConnectionConfig, RetryConfig
 from mcplens.session.connection import Connection
 from mcplens.session.connector import Connector
 from mcplens.session.elicitation import ElicitationHandler
 from mcplens.session.input_rounds import InputRounds
 from mcplens.session.notifications import NotificationHandler, Notifications
+from mcplens.session.options import ClientOptions
 from mcplens.session.question_handler import RequestHandler
 from mcplens.session.queue import CallTag, RequestQueue
 from mcplens.session.receiver_tasks import ReceiverTasks
@@ -56,17 +56,14 @@ class Client:
         *,
         bus: Bus,
         clock: Clock,
-        server_id: str,
-        config: ConnectionConfig,
         options: ClientOptions,
-        retry: RetryConfig | None = None,
     ) -> None:
-        self.server_id = server_id
+        self.server_id = options.server_id
         self.bus = bus
         self._options = options
-        self._chosen_capabilities: Mapping[str, Any] = options.capabilities
+        self._chosen_capabilities: Mapping[str, Any] = options.capabilities or {}
         connection = self._connection = Connection(
-            publish=Publisher(bus, server_id), clock=clock, config=config, options=options
+            publish=Publisher(bus, options.server_id), clock=clock, options=options
         )
         # What answers the server.
         self.sampling = SamplingHandler(
@@ -108,7 +105,6 @@ class Client:
         self._connector = Connector(
             connection,
             make_transport,
-            retry=retry,
             on_request=self._server_requests.received,
             on_notification=self._notifications.received,
             tasks=self._client_tasks,

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import msgspec
 
 from mcplens.errors import DEFAULT_RETRYABLE_ERRORS
-from mcplens.version import VERSION
 
 
 class ConnectionConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,27 +46,3 @@ class HandlerConfig(msgspec.Struct, frozen=True, kw_only=True):
     request_timeout_s: float | None = 300.0
     auto_reject_on_timeout: bool = True
     timeout_message: str = "Request timed out waiting for user response"
-
-
-class ClientOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a client presents itself and what it lets through."""
-
-    client_info: dict[str, Any] = msgspec.field(
-        default_factory=lambda: {"name": "mcplens", "version": VERSION}
-    )
-    capabilities: dict[str, Any] = msgspec.field(default_factory=dict)
-    meta: dict[str, Any] = msgspec.field(default_factory=dict)  # sent as `_meta` with every request
-    protocol_version: str = "auto"
-    enforce_capabilities: bool = True
-    # What the server may ask: False is not declared, True waits for a person to answer.
-    sampling: Any = False
-    elicitation: Any = False
-    roots: tuple[Any, ...] | None = None  # None is not declared
-    handler: HandlerConfig = HandlerConfig()
-    receiver_tasks: bool = False
-    receiver_task_ttl_s: float | Callable[[], float] = 60.0
-    # A task that was declined is completed with the answer, as the specification has it, and
-    # not failed.
-    completes_declined_tasks: bool = False
-    concurrency: int = 1
-    history_limit: int = 200

@@ -15,8 +15,9 @@ from mcplens.errors import InspectorError
 from mcplens.events import Purpose, Remark
 from mcplens.protocol.correlation import Correlation
 from mcplens.protocol.lifecycle import ConnectionState, Lifecycle
-from mcplens.session.config import ClientOptions, ConnectionConfig
+from mcplens.session.config import ConnectionConfig
 from mcplens.session.handshake import Introduction
+from mcplens.session.options import ClientOptions
 from mcplens.session.queue import CallTag, QueueEntry, RequestQueue
 from mcplens.session.session import Session
 
@@ -31,12 +32,11 @@ class Connection:
         *,
         publish: Publisher,
         clock: Clock,
-        config: ConnectionConfig,
         options: ClientOptions,
     ) -> None:
         self.publish = publish
         self.clock = clock
-        self.config = config
+        self.config = options.config or ConnectionConfig()
         self.options = options
         self.lifecycle = Lifecycle()
         self.step = ""  # what an attempt to connect is doing
@@ -49,7 +49,6 @@ class Connection:
             clock=clock,
             next_id=self.correlation.next_id,
             concurrency=options.concurrency,
-            history_limit=options.history_limit,
         )
         self.queue.on_abort = self.cancel
 

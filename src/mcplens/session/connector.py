@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -19,7 +19,6 @@ from mcplens.events import EraDecided, ServerIntroduced, StateChanged
 from mcplens.protocol.eras import era_of
 from mcplens.protocol.lifecycle import ConnectionState, IllegalTransition, Transition
 from mcplens.session.attribution import TaskRequests
-from mcplens.session.config import RetryConfig
 from mcplens.session.connection import Connection
 from mcplens.session.connection_task import ConnectionTask
 from mcplens.session.handshake import Introduction
@@ -30,6 +29,9 @@ from mcplens.session.session import Session
 from mcplens.session.session_opener import SessionOpener
 from mcplens.session.unmatched_replies import quote_unfinished
 from mcplens.transports.base import Closing, Transport
+from mcplens.version import VERSION
+
+_CLIENT_INFO: Final = {"name": "mcplens", "version": VERSION}
 
 
 class Connector:
@@ -40,7 +42,6 @@ class Connector:
         connection: Connection,
         make_transport: Callable[[], Transport],
         *,
-        retry: RetryConfig | None = None,
         on_request: OnMessage,
         on_notification: OnMessage,
         tasks: TaskRequests,
@@ -50,7 +51,9 @@ class Connector:
     ) -> None:
         self.make_transport = make_transport
         self._connection = connection
-        self._retry_policy = RetryPolicy(retry or connection.config.retry, connection.clock)
+        self._retry_policy = RetryPolicy(
+            connection.options.retry or connection.config.retry, connection.clock
+        )
         self._opener = SessionOpener(connection, self._take, self._abandon)
         self._on_request = on_request
         self._on_notification = on_notification
@@ -171,7 +174,7 @@ class Connector:
             publish=self._connection.publish,
             clock=self._connection.clock,
             config=self._connection.config,
-            client_info=self._connection.options.client_info,
+            client_info=self._connection.options.client_info or _CLIENT_INFO,
             client_capabilities=self._capabilities(),
             on_lost=self._lost,
             on_expired=self._expired,

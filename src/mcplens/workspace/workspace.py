@@ -15,7 +15,6 @@ from typing import Any, Final, Literal, Self
 
 import msgspec
 
-from mcplens.app import Record
 from mcplens.background import Background
 from mcplens.bus import Bus
 from mcplens.clock import Clock, SystemClock
@@ -32,6 +31,7 @@ from mcplens.events import (
     RequestPaused,
     RequestResumed,
 )
+from mcplens.session.options import Record
 from mcplens.session.profiles import Profiles
 from mcplens.store.recorder import Recorder
 from mcplens.store.recording_file import default_path
