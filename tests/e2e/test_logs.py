@@ -106,8 +106,8 @@ def test_lines_are_filtered_by_text_level_and_request(window: Watched) -> None:
     line = page.get_by_role("region", name="Log line")
     expect(line.get_by_label("What the line says")).to_have_text(f"{SAID} warning")
     line.get_by_role("link", name="Only this request").click()
-    expect(page).to_have_url(re.compile(r"/s/one/logs\?id=\d+"))
-    expect(page.get_by_text("Only lines of the request with id")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"/s/one/logs\?request=\d+"))
+    expect(page.get_by_text("Only what belongs to tools/call with id")).to_be_visible()
     expect(page.get_by_role("option", name=SAID)).to_have_count(1)
     page.get_by_label("Filter logs").press("Escape")
     expect(page.get_by_role("option", name=SAID)).to_have_count(8)
@@ -319,7 +319,7 @@ def test_logs_and_traffic_of_a_server_that_died_say_so(
         for screen in ("traffic", "logs"):
             window.goto(f"/s/one/{screen}")
             expect(
-                page.get_by_text(re.compile(r"ended with exit code 3 at [\d:]+\. What you"))
+                page.get_by_text(re.compile(r"ended with exit code 3 at [\d:]+\. The page"))
             ).to_be_visible()
             expect(page.get_by_text("Last lines of stderr")).to_have_count(0)
             assert window.axe() == []
