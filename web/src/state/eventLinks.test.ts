@@ -81,6 +81,15 @@ describe("the request of a reply", () => {
     expect([elapsed(ring, 6), elapsed(ring, 8)]).toEqual([2, 2]);
     expect(ring.links.parentOf(at(ring, 8))?.seq).toBe(6);
   });
+  it("is not one of another run, as a pinned event may be", () => {
+    const ring = ringOf([sent({ seq: 1, exchange_id: 1 }), came({ seq: 2, request_seq: 1 })]);
+    const { links } = ring;
+    const other = { run_id: "other" };
+    expect(links.requestOf(came({ seq: 3, request_seq: 1, ...other }))).toBeUndefined();
+    expect(links.answerOf(sent({ seq: 1, ...other }))).toBeUndefined();
+    expect(links.elapsedOf(sent({ seq: 1, ...other }))).toBeNull();
+    expect(links.callIdOf({ ...http(3, 1), ...other })).toBeNull();
+  });
   it("is forgotten when it falls out of the ring", () => {
     const ring = ringOf([sent({ seq: 1, exchange_id: 1 }), http(2, 1)], 10);
     for (let seq = 3; seq <= 5_010; seq += 1) ring.append([http(seq, 2, "HttpBytesReceived")]);

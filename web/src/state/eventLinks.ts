@@ -84,23 +84,22 @@ export class EventLinks {
 
   /** The reply to a request, the closing of a question. */
   answerOf(event: EventView): EventView | undefined {
-    return this.answers.get(requestSeq(event));
+    return ofSameRun(event, this.answers.get(requestSeq(event)));
   }
 
   /** Seconds from a request or question to its end, also in the row of that end. */
   elapsedOf(event: EventView): number | null {
     const began = event.kind === "RequestEnded" ? undefined : this.endedBy(event);
     if (began) return event.mono - began.mono;
-    if (event.status !== "request" && !this.answers.has(event.seq)) return null;
     const answer = this.answerOf(event);
     if (answer) return answer.mono - event.mono;
-    const { elapsed_s } = this.ends.get(requestSeq(event))?.detail ?? {};
+    const { elapsed_s } = this.endOf(event)?.detail ?? {};
     return typeof elapsed_s === "number" ? elapsed_s : null;
   }
 
   /** In words, how a request of ours ended that was given up before an answer came. */
   outcomeOf(event: EventView): string | undefined {
-    const ended = event.status === "request" ? this.ends.get(requestSeq(event)) : undefined;
+    const ended = this.endOf(event);
     const answer = this.answerOf(event);
     return ended && (!answer || answer.seq > ended.seq) ? endWords(ended) : undefined;
   }
@@ -149,12 +148,21 @@ export class EventLinks {
   /** The request of an event; for an HTTP event the message that the exchange was made for. */
   private originOf(event: EventView): EventView | undefined {
     if (!isHttp(event)) return this.requestOf(event);
-    return event.exchange_id === null ? undefined : this.exchanges.get(event.exchange_id)?.sent;
+    const { exchange_id } = event;
+    return exchange_id === null
+      ? undefined
+      : ofSameRun(event, this.exchanges.get(exchange_id)?.sent);
+  }
+
+  private endOf(event: EventView): EventView | undefined {
+    return event.status === "request"
+      ? ofSameRun(event, this.ends.get(requestSeq(event)))
+      : undefined;
   }
 
   /** A linked event, which is always an earlier one. */
   private before(event: EventView, seq: number | null): EventView | undefined {
-    return seq !== null && seq < event.seq ? this.find(seq) : undefined;
+    return seq !== null && seq < event.seq ? ofSameRun(event, this.find(seq)) : undefined;
   }
 
   private endedSeq(event: EventView): number | null {
@@ -172,6 +180,10 @@ export class EventLinks {
     this.exchanges.set(id, exchange);
   }
 }
+
+/** A pinned event may be of another run than those that are indexed. */
+const ofSameRun = ({ run_id }: EventView, found?: EventView): EventView | undefined =>
+  found?.run_id === run_id ? found : undefined;
 
 /** The seq by which others refer to a request, which may have been sent again. */
 const requestSeq = ({ seq, status, request_seq }: EventView): number =>
