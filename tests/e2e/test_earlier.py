@@ -90,7 +90,7 @@ def test_log_lines_are_shown_filtered_split_and_exported(
         detail = page.get_by_role("region", name="Log line")
         expect(detail.get_by_label("What the line says")).to_have_text(f"{SAID} alert")
         detail.get_by_role("link", name="Only this request").click()
-        expect(page.get_by_text("Only lines of the request with id")).to_be_visible()
+        expect(page.get_by_text("Only what belongs to tools/call with id")).to_be_visible()
         page.get_by_label("Filter logs").fill("")
         expect(page.get_by_role("option", name=SAID)).to_have_count(8)
         expect(lines).not_to_contain_text("starting up")

@@ -70,8 +70,8 @@ def test_the_result_of_a_call_as_a_task_is_viewed(window: Watched) -> None:
     expect(task).to_be_visible()
     page.keyboard.press("Escape")
     expect(task).to_be_hidden()
-    row.get_by_role("link", name=re.compile(r"^id \d+")).click()
-    expect(page).to_have_url(re.compile(r"/s/one/traffic\?id=\d+"))
+    row.get_by_role("link", name="Messages", exact=True).click()
+    expect(page).to_have_url(re.compile(r"/s/one/traffic\?request=\d+"))
     expect(page.get_by_role("option", name="tools/call result")).to_be_visible()
     window.assert_clean()
 

@@ -84,7 +84,7 @@ def test_a_request_is_sent_again_as_it_was_and_edited(window: Watched) -> None:
     page.get_by_role("alert").filter(has_text="tools/call was sent again.").hover()  # it stays
     expect(page.get_by_role("option")).to_have_count(4)
     page.get_by_role("link", name="Show the call").click()
-    expect(page).to_have_url(re.compile(r"/s/demo/traffic\?id=\d+$"))
+    expect(page).to_have_url(re.compile(r"/s/demo/traffic\?call=c\d+$"))
     expect(page.get_by_role("option")).to_have_count(2)
     page.get_by_role("button", name="Show all").click()
     page.get_by_label("Filter traffic").fill("tools/list")

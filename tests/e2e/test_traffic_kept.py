@@ -71,6 +71,12 @@ def test_rows_are_filtered_by_method_status_server_and_time(window: Watched) -> 
     window.shoot("traffic-left-out")
     # The list of what to leave out stays open, and may lie over the button.
     page.get_by_role("button", name="Reset these filters").press("Enter")
+    expect(calls.filter(has_text="tools/call").first).to_be_visible()
+    choose(page, "Exclude by purpose", "call")
+    expect(calls.filter(has_text="tools/call")).to_have_count(0)
+    expect(calls.filter(has_text="tools/list result").first).to_be_visible()
+    window.shoot("traffic-purpose")
+    page.get_by_role("button", name="Reset these filters").press("Enter")
     choose(page, "Server", "far")
     expect(page.get_by_text("No row matches this filter")).to_be_visible()
     choose(page, "Status", "4xx, client error")

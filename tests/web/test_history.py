@@ -47,6 +47,25 @@ async def test_a_run_and_its_events_are_found_page_by_page(web: Site, page: Page
     assert last["events"][0]["seq"] > last["events"][1]["seq"]
 
 
+async def test_events_are_found_by_their_links(web: Site, page: Page) -> None:
+    call = await called(page, "needle-9")
+    (reply, *_) = await recorded(web, text="needle-9", kind="FrameReceived")
+    run_id, request_seq = reply["run_id"], reply["request_seq"]
+
+    async def found(**query: str) -> set[str]:
+        answer = await web.get_json("/api/history/events", run=run_id, **query)
+        return {f"{event['seq']} {event['kind']}" for event in answer["events"]}
+
+    of_request = await found(request_seq=str(request_seq))
+    assert f"{request_seq} FrameSent" in of_request
+    assert {one.split()[1] for one in of_request} >= {"RequestStarted", "FrameReceived"}
+    of_call = await found(call_id=call["call_id"], purpose="call")
+    assert of_call
+    assert of_call <= of_request
+    assert await found(call_id=call["call_id"], purpose="heartbeat") == set()
+    assert await found(exchange_id="1") == set()  # the demo is on stdio
+
+
 async def test_an_event_is_had_whole_before_and_after_it_is_recorded(web: Site, page: Page) -> None:
     text = "y" * 5_000
     call = await called(page, text)
@@ -205,7 +224,14 @@ async def test_a_pinned_answer_has_the_method_that_it_answers(web: Site, page: P
 
 
 async def test_a_question_that_cannot_be_understood_is_an_error_like_any_other(web: Site) -> None:
-    for query in ({"limit": "0"}, {"after": "x"}, {"since": "x"}, {"direction": "up"}):
+    wrong = (
+        {"limit": "0"},
+        {"after": "x"},
+        {"since": "x"},
+        {"direction": "up"},
+        {"exchange_id": "x"},
+    )
+    for query in wrong:
         status, body = await web.get("/api/history/events", **query)
         assert status == 400
         assert json.loads(body)["code"] == "INVALID_REQUEST"

@@ -12,7 +12,8 @@ from mcplens.protocol.frames import RequestId
 from mcplens.store.filters import Filter
 from mcplens.store.history import Place
 
-_TEXTS = ("server_id", "method", "direction")
+_TEXTS = ("server_id", "method", "direction", "call_id", "purpose")
+_LINKS = ("request_seq", "exchange_id")
 
 
 def wanted(query: QueryParams) -> Filter:
@@ -33,6 +34,11 @@ def wanted(query: QueryParams) -> Filter:
     if query.get("status"):
         text = query["status"]
         fields["status"] = int(text) if text.isdecimal() else text
+    for name in _LINKS:
+        if query.get(name):
+            if not query[name].isdecimal():
+                raise _wrong(name, "a whole number")
+            fields[name] = int(query[name])
     for name in ("since", "until"):
         if query.get(name):
             fields[name] = _number(query, name)

@@ -6,7 +6,7 @@ import type { CallView, QuestionView } from "../api/types";
 import { ErrorBoundary } from "../components/ErrorBoundary";
 import { ErrorNote } from "../components/ErrorNote";
 import { QuestionPanel } from "../questions/QuestionPanel";
-import { pathTo } from "../state/navigation";
+import { pathToCallTraffic } from "../state/navigation";
 import { useMuteCall } from "../state/notifications";
 import { useInspector } from "../state/store";
 import { formatBytes, formatDuration, formatTime } from "../values/format";
@@ -32,10 +32,7 @@ function Head({ call }: { call: CallView }) {
       {/* Links come first, so that they do not move when the call ends. */}
       <span className="dim">{formatTime(call.started, false)}</span>
       {call.request_id !== null && (
-        <Link
-          className={css.link}
-          to={`${pathTo(call.server_id, "traffic")}?id=${encodeURIComponent(String(call.request_id))}`}
-        >
+        <Link className={css.link} to={pathToCallTraffic(call)}>
           id {String(call.request_id)}
         </Link>
       )}

@@ -1,13 +1,12 @@
 // Looks up an event by seq: in the ring, among the pins, or in the recording.
 import type { EventView } from "../api/types";
 import type { EventRing } from "../state/events";
-import { useWholeEvent } from "../state/wholeEvent";
+import { type EventProblem, useWholeEvent } from "../state/wholeEvent";
 import { usePins } from "./pins";
 
-interface EventLookup {
+/** The event, or why it was not found; neither while it is being loaded. */
+interface EventLookup extends Partial<EventProblem> {
   event?: EventView;
-  /** Why it was not found. */
-  problem?: string;
 }
 
 interface EventId {

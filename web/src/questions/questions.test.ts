@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from "vitest";
 import type { QuestionView } from "../api/types";
 import { apply } from "../state/store";
-import { aCall, aHello } from "../testing/views";
+import { aHello } from "../testing/views";
 import { draftKey } from "./answerDrafts";
 import { formProblem, parseSampling } from "./questionParams";
-import { callsDuring, questionSummary } from "./questionSummary";
+import { questionSummary } from "./questionSummary";
 import { mayBeRounded } from "./RequestParams";
 import { inputFor, resultOf } from "./samplingAnswer";
 import { inspectUrl } from "./urlWarnings";
@@ -30,17 +30,6 @@ describe("a question in a few words", () => {
         params: { message: "Who?" },
       } as QuestionView),
     ).toBe("Who?");
-  });
-  it("may be of the calls that ran when it was asked", () => {
-    const question = { server_id: "demo", opened: 20 } as QuestionView;
-    const calls = [
-      aCall({ call_id: "before", started: 5, elapsed_s: 10 }),
-      aCall({ call_id: "other", server_id: "other", started: 10, elapsed_s: null }),
-      aCall({ call_id: "during", started: 10, elapsed_s: 15 }),
-      aCall({ call_id: "running", started: 10, elapsed_s: null }),
-      aCall({ call_id: "after", started: 21, elapsed_s: null }),
-    ];
-    expect(callsDuring(question, calls).map((call) => call.call_id)).toEqual(["during", "running"]);
   });
 });
 

@@ -6,8 +6,9 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import type { CallView, QuestionView, ServerView } from "../api/types";
 import { NotConnected } from "../servers/NotConnected";
 import { startCall } from "../state/commands";
+import { ring } from "../state/events";
 import { emptyInspector, useInspector } from "../state/store";
-import { aServer, aTask } from "../testing/views";
+import { anEvent, aServer, aTask } from "../testing/views";
 import { QuestionScreen } from "./questions/QuestionScreen";
 import { Questions } from "./questions/Questions";
 import { ResourcePanel } from "./resources/ResourcePanel";
@@ -137,7 +138,7 @@ describe("a call that is sent again", () => {
 });
 
 describe("a question whose call is not known", () => {
-  const free = { ...QUESTION, call_id: null, opened: 5 };
+  const free = { ...QUESTION, call_id: null, request_seq: 3 };
   const waits = (question_id: string, server_id: string, message: string): QuestionView => ({
     ...free,
     question_id,
@@ -146,8 +147,11 @@ describe("a question whose call is not known", () => {
     params: { message },
   });
 
-  it("leads on to the next one of its server, to the calls of then and to all", () => {
-    know(aCall("c1", { kind: "tool", name: "ask", started: 1, elapsed_s: 10 }));
+  it("leads on to the next one of its server, to the calls that waited and to all", () => {
+    know(aCall("c1", { kind: "tool", name: "ask" }));
+    const detail = { question_seq: 3, call_ids: ["c1", "forgotten"] };
+    ring.restart();
+    ring.append([anEvent({ seq: 4, kind: "RequestPaused", detail })]);
     const others = [waits("q2", "other", "Elsewhere?"), waits("q3", "demo", "And you?")];
     useInspector.setState({
       questions: new Map([free, ...others].map((one) => [one.question_id, one])),
@@ -168,7 +172,7 @@ describe("the call of a question", () => {
     know(aCall("c1", { kind: "request", method: "tasks/result", name: "t1", request_id: 7 }));
     render(within(<QuestionScreen />, "/questions/q1"));
     expect(screen.getByRole("link", { name: "t1" }).getAttribute("href")).toBe(
-      "/s/demo/traffic?id=7",
+      "/s/demo/traffic?call=c1",
     );
   });
 });

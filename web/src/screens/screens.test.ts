@@ -47,7 +47,7 @@ describe("a recent call", () => {
     expect(call("tool")).toBe("/s/s/tools/x?call=c1");
     expect(call("resource", "a://b")).toBe("/s/s/resources/a%3A%2F%2Fb?call=c1");
     expect(call("raw", "")).toBe("/servers/s/experimental?call=c1");
-    expect(call("request", "tools/list")).toBe("/s/s/traffic?id=7");
+    expect(call("request", "tools/list")).toBe("/s/s/traffic?call=c1");
   });
 });
 
@@ -102,7 +102,7 @@ describe("traffic", () => {
     expect(trafficMatcher({ ...NO_FILTER, direction: "out" }, "demo")(event)).toBe(false);
     expect(trafficMatcher({ ...NO_FILTER, text: "OOPS malformed" }, null)(event)).toBe(true);
     expect(trafficMatcher({ ...NO_FILTER, layer: "http" }, null)(event)).toBe(false);
-    expect(trafficMatcher({ ...NO_FILTER, request_id: "3" }, null)(event)).toBe(false);
+    expect(trafficMatcher(NO_FILTER, null, { isLinked: () => false })(event)).toBe(false);
     expect(trafficMatcher(NO_FILTER, "other")(event)).toBe(false);
   });
   it("shows bytes in hexadecimal", () => {

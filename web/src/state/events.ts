@@ -1,9 +1,9 @@
 // The newest events, outside React: a bounded list with a version that ticks at most once a
-// frame. Each event is joined with the request that it answers when it comes in.
+// frame. Its links are indexed as they come in.
 import { createContext, useContext, useSyncExternalStore } from "react";
 import type { EventView } from "../api/types";
-import { Causes } from "./causes";
-import { type Owner, Owners } from "./owners";
+import { indexOfSeq } from "../values/seqIndex";
+import { EventLinks } from "./eventLinks";
 
 // 100,000 messages, each of which brings another event (a log line, a request's start or end): 80 MB
 // as servers usually talk; older ones are in the recording.
@@ -11,32 +11,10 @@ export const CAPACITY = 200_000;
 // Cut in pieces of this size, so that a full list is not moved for every event.
 const SLACK = 5_000;
 
-/** What is known of a row beside its event. */
-export interface Joined {
-  elapsed_s: number | null;
-  /** The answer of a request, the request of an answer. */
-  other_seq: number | null;
-  /** 1 for what the server sent of its own while a request of ours was open, else 0. */
-  depth: number;
-  /** How a request of ours ended that was given up before an answer came. */
-  ended?: string;
-}
-
 /** Events from the first to the last, both included. */
 export interface Gap {
   first_seq: number;
   last_seq: number;
-}
-
-const NOTHING: Joined = { elapsed_s: null, other_seq: null, depth: 0 };
-const NESTED: Joined = { ...NOTHING, depth: 1 };
-
-/** In words, how a request ended that has no answer. */
-function endOf({ status, detail }: EventView): string | undefined {
-  if (status === "completed") return undefined;
-  if (status === "cancelled") return "cancelled";
-  const { code } = (detail.error ?? {}) as { code?: unknown };
-  return code === "REQUEST_TIMEOUT" ? "timed out" : "no answer";
 }
 
 export class EventRing {
@@ -49,11 +27,7 @@ export class EventRing {
   /** What was not sent to this page, oldest first; it may be in the recording. */
   gaps: Gap[] = [];
   private last: number | null = null;
-  private readonly causes = new Causes();
-  private readonly owners = new Owners();
-  private joins = new WeakMap<EventView, Joined>();
-  private open = new Map<string, EventView>();
-  private waiting = new Map<string, number>();
+  readonly links = new EventLinks((seq) => this.find(seq));
   private readonly listeners = new Set<() => void>();
   private isScheduled = false;
 
@@ -72,7 +46,7 @@ export class EventRing {
     for (const event of events) {
       if (event.seq <= last) continue;
       this.items.push(event);
-      this.join(event);
+      this.links.add(event);
     }
     this.last = this.items.at(-1)?.seq ?? this.last;
     if (this.items.length > this.capacity + SLACK) this.cut(this.items.length - this.capacity);
@@ -87,8 +61,8 @@ export class EventRing {
     this.items = all.slice(Math.max(0, all.length - this.capacity));
     this.last = Math.max(this.last ?? -1, this.items.at(-1)?.seq ?? -1);
     this.epoch += 1;
-    this.forget();
-    for (const event of this.items) this.join(event);
+    this.links.clear();
+    for (const event of this.items) this.links.add(event);
     this.tick();
   }
 
@@ -115,41 +89,12 @@ export class EventRing {
     this.last = null;
     this.dropped = 0;
     this.epoch += 1;
-    this.forget();
+    this.links.clear();
     this.tick();
   }
 
-  joined(event: EventView): Joined {
-    return this.joins.get(event) ?? NOTHING;
-  }
-
-  /** The request that an event belongs beneath, as long as it is kept. */
-  parentOf = (event: EventView): EventView | undefined => {
-    const parent = this.causes.parentOf(event);
-    return parent && parent.seq >= (this.items[0]?.seq ?? 0) ? parent : undefined;
-  };
-
-  /** The request that a log line belongs to, as far as that is known. */
-  ownerOf = (event: EventView): Owner | undefined => this.owners.of(event);
-
-  /** The request, or the question, that an event is the end of. */
-  endedBy(event: EventView): EventView | undefined {
-    const { other_seq } = this.joined(event);
-    return other_seq !== null && other_seq < event.seq ? this.find(other_seq) : undefined;
-  }
-
   find(seq: number): EventView | undefined {
-    let low = 0;
-    let high = this.items.length - 1;
-    while (low <= high) {
-      const middle = (low + high) >> 1;
-      const event = this.items[middle];
-      if (!event) return undefined;
-      if (event.seq === seq) return event;
-      if (event.seq < seq) low = middle + 1;
-      else high = middle - 1;
-    }
-    return undefined;
+    return this.items[indexOfSeq(this.items, seq)];
   }
 
   subscribe = (listener: () => void): (() => void) => {
@@ -159,78 +104,10 @@ export class EventRing {
 
   getVersion = (): number => this.version;
 
-  private forget(): void {
-    this.open.clear();
-    this.causes.clear();
-    this.owners.clear();
-    this.waiting.clear();
-  }
-
-  private join(event: EventView): void {
-    this.count(event);
-    this.causes.take(event);
-    this.owners.take(event);
-    if (event.kind === "RequestEnded") this.end(event);
-    if (event.kind === "QuestionOpened" || event.kind === "QuestionClosed") this.pair(event);
-    if (event.kind !== "FrameSent" && event.kind !== "FrameReceived") return;
-    const isSent = event.kind === "FrameSent";
-    // A request and its answer go in opposite directions; the ids 1 and "1" are two.
-    const key = (asked: boolean) =>
-      `${event.server_id} ${asked} ${typeof event.request_id} ${event.request_id}`;
-    const depth = this.waiting.get(event.server_id) ? 1 : 0;
-    if (event.status === "request") {
-      this.open.set(key(isSent), event);
-      if (!isSent) this.joins.set(event, { ...NOTHING, depth });
-      return;
-    }
-    if (event.status === "notification" && depth) this.joins.set(event, NESTED);
-    if (event.status !== "result" && event.status !== "error") return;
-    const request = this.open.get(key(!isSent));
-    if (!request) return;
-    this.open.delete(key(!isSent));
-    const elapsed_s = event.mono - request.mono;
-    const { depth: nested } = this.joined(request);
-    this.joins.set(event, { elapsed_s, other_seq: request.seq, depth: nested });
-    this.joins.set(request, { ...this.joined(request), elapsed_s, other_seq: event.seq });
-  }
-
-  /** A request that is over without an answer lasted until then. */
-  private end(event: EventView): void {
-    const { server_id, request_id, detail } = event;
-    const request = this.open.get(`${server_id} true ${typeof request_id} ${request_id}`);
-    if (!request || typeof detail.elapsed_s !== "number") return;
-    const ended = endOf(event);
-    this.joins.set(event, { ...NOTHING, other_seq: request.seq });
-    this.joins.set(request, { ...this.joined(request), elapsed_s: detail.elapsed_s, ended });
-  }
-
-  /** A question that came without a message of its own, and its end. */
-  private pair(event: EventView): void {
-    // Each server counts its questions for itself.
-    const key = `question ${event.server_id} ${event.detail.question_id}`;
-    const opened = this.open.get(key);
-    if (event.kind === "QuestionOpened") {
-      this.open.set(key, event);
-    } else if (opened) {
-      this.open.delete(key);
-      const elapsed_s = event.mono - opened.mono;
-      this.joins.set(event, { elapsed_s, other_seq: opened.seq, depth: 0 });
-      this.joins.set(opened, { elapsed_s, other_seq: event.seq, depth: 0 });
-    }
-  }
-
-  /** How many requests of ours are open; a stream that stays open for good is none of them. */
-  private count({ kind, method, server_id }: EventView): void {
-    const open = this.waiting.get(server_id) ?? 0;
-    if (kind === "StateChanged") this.waiting.set(server_id, 0);
-    if (method === "subscriptions/listen") return;
-    if (kind === "RequestStarted") this.waiting.set(server_id, open + 1);
-    if (kind === "RequestEnded") this.waiting.set(server_id, Math.max(0, open - 1));
-  }
-
   private cut(count: number): void {
     this.items = this.items.slice(count);
     this.dropped += count;
+    this.links.dropBefore(this.items[0]?.seq ?? 0);
   }
 
   private tick(): void {

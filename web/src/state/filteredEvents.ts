@@ -55,7 +55,7 @@ export class FilteredEvents {
     for (; index < items.length; index += 1) {
       const event = items[index];
       if (event && this.wanted(event)) fresh.push(event);
-      const ended = event && this.isByEnd && this.source.endedBy(event);
+      const ended = event && this.isByEnd && this.source.links.endedBy(event);
       if (ended && this.wanted(ended)) late.push(ended);
       if (index % STRIDE === 0 && performance.now() > until) {
         index += 1;

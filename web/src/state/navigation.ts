@@ -37,6 +37,10 @@ export const pathToTask = (task: TaskView): string =>
 /** Key of the item that was called: several items may have the same name. */
 export const calledItemKey = (call: CallView): string => call.listed_as || call.name;
 
+/** Address of the messages of a call. */
+export const pathToCallTraffic = ({ server_id, call_id }: CallView): string =>
+  `${pathTo(server_id, "traffic")}?call=${encodeURIComponent(call_id)}`;
+
 /** Address of a call. */
 export function pathToCall(call: CallView): string {
   const { kind, server_id } = call;
@@ -45,8 +49,7 @@ export function pathToCall(call: CallView): string {
   if (kind === "prompt") return pathTo(server_id, "prompts", calledItemKey(call)) + query;
   if (kind === "resource") return pathTo(server_id, "resources", calledItemKey(call)) + query;
   if (kind === "raw") return pathToServer(server_id, "experimental") + query;
-  const id = call.request_id === null ? "" : `?id=${encodeURIComponent(call.request_id)}`;
-  return pathTo(server_id, "traffic") + id;
+  return pathToCallTraffic(call);
 }
 
 /** Display name of a server. */

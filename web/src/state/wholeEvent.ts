@@ -1,11 +1,18 @@
 // Fetches a whole event, where a row has only the beginning.
 import { useEffect, useState } from "react";
 import { fetchEvent } from "../api/http";
+import { CommandError } from "../api/socket";
 import type { EventView, WholeEvent } from "../api/types";
 import { errorMessage } from "../values/format";
 import { fieldsOf } from "../values/jsonObject";
 
-export type WholeEventState = { whole: WholeEvent } | { problem: string };
+export type WholeEventState = { whole: WholeEvent } | EventProblem;
+
+export interface EventProblem {
+  problem: string;
+  /** The recording does not have it. */
+  isMissing: boolean;
+}
 
 type EventId = Pick<EventView, "run_id" | "seq">;
 
@@ -21,7 +28,8 @@ export function useWholeEvent(wanted: EventId | null): WholeEventState | null {
     };
     fetchEvent(run_id, seq).then(
       (whole) => take({ whole }),
-      (thrown) => take({ problem: errorMessage(thrown) }),
+      (thrown) =>
+        take({ problem: errorMessage(thrown), isMissing: thrown instanceof CommandError }),
     );
     return () => {
       isGone = true;

@@ -6,7 +6,9 @@ import { copyText } from "../../components/clipboard";
 import { Icon } from "../../components/Icon";
 import { JsonTree } from "../../components/JsonTree";
 import { TextView } from "../../components/TextView";
+import { useEvent } from "../../events/useEvent";
 import { useRing } from "../../state/events";
+import { requestName, withLink } from "../../state/linkFilter";
 import { pathTo } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { useWholeEvent } from "../../state/wholeEvent";
@@ -23,24 +25,24 @@ function useFullContent(event: EventView): unknown {
   return got && "whole" in got ? fullContent(got.whole) : rowContent(event);
 }
 
+/** The request that a line belongs to, as far as the recording says. */
 function RequestLink({ event }: { event: EventView }) {
-  const owner = useRing().ownerOf(event);
+  const { run_id, request_seq, server_id, is_inferred } = event;
+  const request = useEvent(useRing(), { run_id, seq: request_seq });
   const now = useInspector((state) => state.run_id);
-  if (!owner) return <span className="dim">Request unknown</span>;
-  const query = new URLSearchParams({ id: String(owner.id) });
-  if (event.run_id !== now) query.set("run", event.run_id);
-  const search = `?${query}`;
-  const known = owner.isTold
-    ? "The line arrived on the stream of this request"
-    : "Inferred: the only request that was open when the line arrived";
+  if (request_seq === null || request.isMissing)
+    return <span className="dim">Request not recorded</span>;
+  const query = new URLSearchParams(run_id === now ? {} : { run: run_id });
+  const link = { name: "request", value: String(request_seq) } as const;
   return (
     <>
-      <Tooltip label={known}>
-        <Link to={pathTo(event.server_id, "traffic") + search}>id {String(owner.id)}</Link>
-      </Tooltip>
+      <Link to={`${pathTo(server_id, "traffic", request_seq)}?${query}`}>
+        {request.event ? requestName(request.event) : "Request"}
+      </Link>
+      {is_inferred && <span className="dim">inferred: the only call running</span>}
       <Button
         component={Link}
-        to={pathTo(event.server_id, "logs") + search}
+        to={`${pathTo(server_id, "logs")}?${withLink(query, link)}`}
         variant="default"
         size="compact-xs"
       >

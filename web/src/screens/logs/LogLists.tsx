@@ -6,6 +6,7 @@ import { EventList } from "../../components/EventList";
 import { NoMatches } from "../../components/NoMatches";
 import { SplitPane } from "../../components/SplitPane";
 import { useRing } from "../../state/events";
+import { linkMatcher, linkWords } from "../../state/linkFilter";
 import { visible } from "../../values/hiddenCharacters";
 import { LogRow } from "./LogRow";
 import { EnableLoggingHint, LineCount } from "./LogToolbar";
@@ -25,7 +26,11 @@ const NONE: Record<Stream, string> = {
 };
 
 /** Description of a filter on a stream; empty if it filters nothing. */
-export function describeLogFilter({ levels, text, request_id }: LogFilter, stream: Stream): string {
+export function describeLogFilter(
+  { levels, text }: LogFilter,
+  stream: Stream,
+  link: string | null = null,
+): string {
   const isWanted = (level: string): boolean =>
     stream === "both" || (level === "stderr") === (stream === "stderr");
   const [shown, hidden] = [levels, SHOWN_LEVELS.filter((level) => !levels.includes(level))].map(
@@ -33,7 +38,7 @@ export function describeLogFilter({ levels, text, request_id }: LogFilter, strea
   );
   const words = [
     text.trim() && `“${text.trim()}”`,
-    request_id && `id ${request_id}`,
+    link,
     hidden?.length && (shown?.length ? shown.join(", ") : "All levels are hidden"),
   ];
   return words.filter(Boolean).join(" · ");
@@ -49,10 +54,10 @@ export function emptyText(filter: LogFilter, stream: Stream, isLive = true): str
 
 /** The lines of a stream that match a filter. */
 export function useStream(filter: LogFilter, stream: Stream): LogStream {
-  const { ownerOf } = useRing();
+  const ring = useRing();
   const wanted = useMemo(
-    () => logMatcher(filter, stream, (event) => ownerOf(event)?.id),
-    [filter, stream, ownerOf],
+    () => logMatcher(filter, stream, linkMatcher(ring, filter.link)),
+    [filter, stream, ring],
   );
   return useLogStream(wanted);
 }
@@ -71,6 +76,7 @@ interface ListProps {
 export const LogList = memo((props: ListProps) => {
   const { lines, filter, stream, isLive, chosen, onChoose, onAll } = props;
   const rows = useLogRows(lines);
+  const ring = useRing();
   const withServer = filter.server_id === null;
   const render = useCallback(
     (event: EventView) => <LogRow event={event} withServer={withServer} />,
@@ -86,7 +92,7 @@ export const LogList = memo((props: ListProps) => {
         render={render}
       />
     );
-  const words = describeLogFilter(filter, stream);
+  const words = describeLogFilter(filter, stream, filter.link && linkWords(ring, filter.link));
   if (words)
     return (
       <NoMatches title="No line matches this filter" onClear={onAll}>

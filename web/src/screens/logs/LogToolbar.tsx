@@ -2,7 +2,6 @@
 import { Button, Checkbox, Menu, Popover, SegmentedControl, Select, Switch } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { memo, useState } from "react";
-import type { EventView } from "../../api/types";
 import { copyText } from "../../components/clipboard";
 import { downloadFile } from "../../components/download";
 import { Icon } from "../../components/Icon";
@@ -145,7 +144,6 @@ export const LogActions = memo(({ lines, serverId, onClear }: TakingProps) => {
   const ring = useRing();
   const isEmpty = useIsLogEmpty(lines);
   const [isBusy, setBusy] = useState(false);
-  const requestOf = (event: EventView) => ring.ownerOf(event)?.id;
   const take = async (use: (rows: LogLine[]) => unknown): Promise<void> => {
     setBusy(true);
     const rows = await loadLines(lines.filtered.refresh());
@@ -162,7 +160,7 @@ export const LogActions = memo(({ lines, serverId, onClear }: TakingProps) => {
   const name = (ending: string): string => fileName([serverId, "logs"], ending);
   const saveText = (rows: LogLine[]) => downloadFile(asTextLines(rows), name("log"), "text/plain");
   const saveJson = (rows: LogLine[]) =>
-    downloadFile(asJsonLines(rows, requestOf), name("jsonl"), "application/jsonl");
+    downloadFile(asJsonLines(rows, ring.links.requestOf), name("jsonl"), "application/jsonl");
   return (
     <>
       <Button

@@ -7,6 +7,7 @@ import { focusList } from "../../components/EventList";
 import { SearchField } from "../../components/SearchField";
 import { SplitPane } from "../../components/SplitPane";
 import { useEscape } from "../../components/useEscape";
+import { LinkNotice } from "../../events/LinkNotice";
 import { MissingEvents, NoticeLine, RecordedRunStatus } from "../../events/MissingEvents";
 import { RunChooser } from "../../events/RunChooser";
 import { useEvent } from "../../events/useEvent";
@@ -14,6 +15,7 @@ import { FailedServerBanner } from "../../servers/DisconnectedBanner";
 import { useBackfill } from "../../state/backfill";
 import { useDraft, usePreference } from "../../state/browserStorage";
 import { RingProvider } from "../../state/events";
+import { linkFilterOf, withLink } from "../../state/linkFilter";
 import { type RecordedRun, useRecordedRun } from "../../state/recordedRun";
 import { useInspector } from "../../state/store";
 import { LogDetail } from "./LogDetail";
@@ -36,46 +38,45 @@ const Runs = memo(RunChooser);
 /** The address names the run, the request and the line that are shown. */
 function useAddress() {
   const [query, setQuery] = useSearchParams();
-  const change = useCallback(
-    (name: "id" | "line", value: string | null): void =>
+  const setLine = useCallback(
+    (seq: number | null): void =>
       setQuery(
         (old) => {
-          if (value === null) old.delete(name);
-          else old.set(name, value);
+          if (seq === null) old.delete("line");
+          else old.set("line", String(seq));
           return old;
         },
         { replace: true },
       ),
     [setQuery],
   );
+  const allLinks = useCallback(
+    () => setQuery((old) => withLink(old, null), { replace: true }),
+    [setQuery],
+  );
   const line = query.get("line");
-  return {
-    run: query.get("run"),
-    requestId: query.get("id"),
-    line: line ? Number(line) : null,
-    change,
-  };
+  const link = useMemo(() => linkFilterOf(query), [query]);
+  return { run: query.get("run"), link, line: line ? Number(line) : null, setLine, allLinks };
 }
 
 /** The current filter and its setters. */
-function useLogFilter(server: string | undefined, runId: string | null, requestId: string | null) {
+function useLogFilter(server: string | undefined, runId: string | null, link: LogFilter["link"]) {
   const [isAll, setAll] = usePreference("logs.all", false);
   const [levels, setLevels] = usePreference<string[]>("logs.levels", [...SHOWN_LEVELS]);
   const [cleared, setCleared] = useDraft("logs.cleared", { run_id: "", seq: 0 });
   const [text, setText] = useState("");
   const [calm] = useDebouncedValue(text, TYPING_MS);
-  // A request id is unique only within its server.
-  const serverId = (isAll && requestId === null) || server === undefined ? null : server;
+  const serverId = isAll || server === undefined ? null : server;
   const afterSeq = cleared.run_id === runId ? cleared.seq : 0;
   const filter = useMemo(
     (): LogFilter => ({
       text: calm,
       levels,
       server_id: serverId,
-      request_id: requestId,
+      link,
       after_seq: afterSeq,
     }),
-    [calm, levels, serverId, requestId, afterSeq],
+    [calm, levels, serverId, link, afterSeq],
   );
   const clear = useCallback(
     (seq: number) => setCleared({ run_id: runId ?? "", seq }),
@@ -103,19 +104,19 @@ function LogScreen({ recorded }: { recorded: RecordedRun }) {
   const { ring } = recorded;
   const { server } = useParams();
   const place = useRef<HTMLDivElement>(null);
-  const { run, requestId, line, change } = useAddress();
+  const { run, link, line, setLine, allLinks } = useAddress();
   const current = useInspector((state) => state.run_id);
   const runId = run ?? current;
   const isLive = run === null;
   const [isSplit, setSplit] = usePreference("logs.split", false);
-  const wanted = useLogFilter(server, runId, requestId);
+  const wanted = useLogFilter(server, runId, link);
   const { filter, clear } = wanted;
   const lines = useStream(filter, "both");
   const backfill = useBackfill(runId, isLive);
   const { event: chosen, problem } = useEvent(ring, { run_id: runId, seq: line });
-  const choose = useCallback((event: EventView) => change("line", String(event.seq)), [change]);
+  const choose = useCallback((event: EventView) => setLine(event.seq), [setLine]);
   const close = (): void => {
-    change("line", null);
+    setLine(null);
     focusList(place.current);
   };
   useEscape(chosen !== undefined, close);
@@ -123,8 +124,8 @@ function LogScreen({ recorded }: { recorded: RecordedRun }) {
   const { showAll } = wanted;
   const all = useCallback(() => {
     showAll();
-    change("id", null);
-  }, [showAll, change]);
+    allLinks();
+  }, [showAll, allLinks]);
   const shown = { filter, isLive, chosen: line, onChoose: choose, onAll: all };
   return (
     <div className="pane">
@@ -154,11 +155,7 @@ function LogScreen({ recorded }: { recorded: RecordedRun }) {
       <MissingEvents runId={runId} backfill={backfill} />
       {problem && <div className="toolbar">{problem}</div>}
       {isLive && filter.server_id !== null && <FailedServerBanner serverId={filter.server_id} />}
-      {requestId !== null && (
-        <NoticeLine button="Show all" onClick={() => change("id", null)}>
-          Only lines of the request with id {requestId}
-        </NoticeLine>
-      )}
+      {link && <LinkNotice link={link} onAll={allLinks} />}
       {filter.after_seq > 0 && (
         <NoticeLine button="Show them again" onClick={() => clear(0)}>
           Earlier lines are cleared from view; the recording has them.

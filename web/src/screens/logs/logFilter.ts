@@ -1,5 +1,6 @@
 // Filters log lines.
 import type { EventView } from "../../api/types";
+import type { LinkFilter } from "../../state/linkFilter";
 import { withoutAnsi } from "../../values/ansi";
 import { isLog, isStderr, levelOf, loggerOf, SHOWN_LEVELS, textOf } from "./logLines";
 
@@ -7,8 +8,8 @@ export interface LogFilter {
   text: string;
   levels: string[];
   server_id: string | null;
-  /** Only events with this JSON-RPC id. */
-  request_id: string | null;
+  /** Only lines of this request, call or exchange. */
+  link: LinkFilter | null;
   /** Lines up to this one are cleared from view. */
   after_seq: number;
 }
@@ -31,7 +32,7 @@ function searchedIn(event: EventView): string {
 export function logMatcher(
   filter: LogFilter,
   stream: Stream,
-  requestOf: (event: EventView) => string | number | undefined,
+  isLinked: (event: EventView) => boolean,
 ): (event: EventView) => boolean {
   const needle = filter.text.trim().toLowerCase();
   // Unknown levels are never hidden.
@@ -42,6 +43,6 @@ export function logMatcher(
     (stream === "both" || isStderr(event) === (stream === "stderr")) &&
     (filter.server_id === null || event.server_id === filter.server_id) &&
     !hidden.has(levelOf(event)) &&
-    (filter.request_id === null || String(requestOf(event)) === filter.request_id) &&
+    isLinked(event) &&
     (!needle || searchedIn(event).includes(needle));
 }

@@ -81,10 +81,10 @@ export async function loadLines(rows: EventView[], fetch = fetchEvent): Promise<
 export const asTextLines = (lines: LogLine[]): string =>
   lines.map(({ event, said }) => `${lineOf(event, said)}\n`).join("");
 
-/** One JSON object a line, with the moment and the request where it is known. */
+/** One JSON object a line, with the time and the request where it is known. */
 export const asJsonLines = (
   lines: LogLine[],
-  requestOf: (event: EventView) => string | number | undefined,
+  requestOf: (event: EventView) => EventView | undefined,
 ): string =>
   lines
     .map(({ event, said }) => {
@@ -93,7 +93,8 @@ export const asJsonLines = (
         server: event.server_id,
         level: levelOf(event),
         logger: loggerOf(event) || undefined,
-        request: requestOf(event),
+        request: requestOf(event)?.request_id,
+        request_seq: event.request_seq ?? undefined,
         data: said,
       };
       return `${JSON.stringify(line)}\n`;

@@ -15,7 +15,7 @@ const ALL: LogFilter = {
   text: "",
   levels: [...SHOWN_LEVELS],
   server_id: null,
-  request_id: null,
+  link: null,
   after_seq: 0,
 };
 
@@ -27,8 +27,12 @@ const rows = [
   log(5, "info", "elsewhere", { server_id: "other" }),
   anEvent({ seq: 6 }),
 ];
-const seqs = (part: Partial<LogFilter>, stream: "both" | "messages" | "stderr" = "both") => {
-  const wanted = logMatcher({ ...ALL, ...part }, stream, (event) => event.seq % 2);
+const seqs = (
+  part: Partial<LogFilter>,
+  stream: "both" | "messages" | "stderr" = "both",
+  isLinked: (event: EventView) => boolean = () => true,
+) => {
+  const wanted = logMatcher({ ...ALL, ...part }, stream, isLinked);
   return rows.filter(wanted).map((event) => event.seq);
 };
 
@@ -39,13 +43,13 @@ describe("log lines", () => {
     expect(seqs({ levels: ["error"] })).toEqual([2, 4]);
     expect(seqs({ text: "ROWS" })).toEqual([2]);
     expect(seqs({ text: "db" })).toEqual([1, 2, 4, 5]);
-    expect(seqs({ request_id: "0" })).toEqual([2, 4]);
+    expect(seqs({}, "both", (event) => event.seq % 2 === 0)).toEqual([2, 4]);
     expect(seqs({ after_seq: 3 })).toEqual([4, 5]);
   });
   it("are searched as they are shown, without a terminal's colours", () => {
     const esc = String.fromCharCode(27);
     const coloured = stderr(7, `${esc}[31mWar${esc}[0mning`);
-    const finds = (text: string) => logMatcher({ ...ALL, text }, "both", () => 1)(coloured);
+    const finds = (text: string) => logMatcher({ ...ALL, text }, "both", () => true)(coloured);
     expect(finds("warning")).toBe(true);
     expect(finds("31")).toBe(false);
   });
@@ -62,8 +66,10 @@ describe("log lines", () => {
     expect(describeLogFilter({ ...ALL, levels: [] }, "both")).toBe("All levels are hidden");
     expect(describeLogFilter({ ...ALL, levels: ["info"] }, "stderr")).toBe("All levels are hidden");
     expect(describeLogFilter({ ...ALL, levels: ["stderr"] }, "stderr")).toBe("");
-    const some = { text: " x ", levels: ["info", "error", "stderr"], request_id: "5" };
-    expect(describeLogFilter({ ...ALL, ...some }, "messages")).toBe("“x” · id 5 · info, error");
+    const some = { text: " x ", levels: ["info", "error", "stderr"] };
+    expect(describeLogFilter({ ...ALL, ...some }, "messages", "call c5")).toBe(
+      "“x” · call c5 · info, error",
+    );
     expect(emptyText(ALL, "stderr")).toMatch("appears here");
     expect(emptyText(ALL, "both", false)).toBe("This run has no log lines.");
     expect(emptyText({ ...ALL, server_id: "demo" }, "both", false)).toMatch("all servers");
@@ -72,7 +78,7 @@ describe("log lines", () => {
     const all = await loadLines(rows);
     expect(asTextLines(all.slice(0, 3)).split("\n")).toHaveLength(4);
     expect(asTextLines(all.slice(0, 1))).toMatch(/^\d\d:\d\d:\d\d\.\d{3} demo info db Hello\n$/);
-    const lines = asJsonLines(all.slice(1, 3), () => 9)
+    const lines = asJsonLines(all.slice(1, 3), () => anEvent({ seq: 7, request_id: 9 }))
       .trimEnd()
       .split("\n");
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([

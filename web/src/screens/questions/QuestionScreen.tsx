@@ -7,7 +7,8 @@ import type { CallView, QuestionView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
 import { EmptyState } from "../../components/EmptyState";
 import { QuestionPanel } from "../../questions/QuestionPanel";
-import { callsDuring, questionSummary } from "../../questions/questionSummary";
+import { questionSummary } from "../../questions/questionSummary";
+import { ring } from "../../state/events";
 import { pathToCall, pathToQuestion, usePageLocation } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { formatTime, truncate } from "../../values/format";
@@ -30,6 +31,16 @@ function Head({ question, call }: { question: QuestionView; call: CallView | und
   );
 }
 
+const MOST_CALLS = 3;
+
+/** The newest calls that waited for a question: one of them may have caused it. */
+const pausedCalls = ({ request_seq }: QuestionView, calls: ReadonlyMap<string, CallView>) =>
+  ring.links
+    .pausedCallIds(request_seq)
+    .map((id) => calls.get(id))
+    .filter((call) => call !== undefined)
+    .slice(-MOST_CALLS);
+
 /** Where to go after a question whose call is not known. */
 function NextSteps({ question }: { question: QuestionView | undefined }) {
   const questions = useInspector((state) => state.questions);
@@ -44,7 +55,7 @@ function NextSteps({ question }: { question: QuestionView | undefined }) {
         </Button>
       )}
       {question &&
-        callsDuring(question, [...calls.values()]).map((call) => (
+        pausedCalls(question, calls).map((call) => (
           <Button key={call.call_id} component={Link} to={pathToCall(call)} variant="default">
             Call of {truncate(call.name || call.method, 40)}, {formatTime(call.started, false)}
           </Button>

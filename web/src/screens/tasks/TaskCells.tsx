@@ -59,11 +59,7 @@ export function TaskRequest({ task, call }: { task: TaskView; call: CallView | u
           <Link to={pathToCall(call)}>{call.name || call.method}</Link>
         </span>
       )}
-      {task.request_id !== null && (
-        <Link to={requestPath(task, "traffic")} className="mono">
-          id {String(task.request_id)}
-        </Link>
-      )}
+      {task.request_seq !== null && <Link to={requestPath(task, "traffic")}>Messages</Link>}
     </span>
   );
 }

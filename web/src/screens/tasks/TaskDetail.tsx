@@ -45,7 +45,7 @@ function Facts({ task, call }: { task: TaskView; call: CallView | undefined }) {
         {question && !question.is_done && (
           <Link to={pathToQuestion(question)}>Answer its question</Link>
         )}
-        {task.request_id !== null && <Link to={requestPath(task, "logs")}>Its log lines</Link>}
+        {task.request_seq !== null && <Link to={requestPath(task, "logs")}>Its log lines</Link>}
       </div>
     </div>
   );

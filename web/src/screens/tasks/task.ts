@@ -48,8 +48,9 @@ export function progressOf(task: TaskView, call: CallView | undefined): Progress
   };
 }
 
+/** The events of the request that became a task. */
 export const requestPath = (task: TaskView, screen: "traffic" | "logs"): string =>
-  `${pathTo(task.server_id, screen)}?id=${encodeURIComponent(String(task.request_id))}`;
+  `${pathTo(task.server_id, screen)}?request=${task.request_seq}`;
 
 type Offer = Pick<ServerView, "capabilities" | "state">;
 

@@ -16,6 +16,7 @@ import { errorMessage, formatBytes, formatDuration, formatTime } from "../../val
 import { DiffView } from "./DiffView";
 import { EditRequestButton } from "./EditRequestButton";
 import css from "./EventDetail.module.css";
+import { EventLinkButtons, EventLinkFacts } from "./EventLinkBar";
 import { HttpExchange } from "./HttpExchange";
 import { eventTitle } from "./messagePreview";
 import { PinButton } from "./PinButton";
@@ -56,7 +57,7 @@ interface Props {
 }
 
 function Heading({ event, onCompare, onGo, onClose }: Props) {
-  const { elapsed_s, other_seq } = useRing().joined(event);
+  const elapsed_s = useRing().links.elapsedOf(event);
   return (
     <div className="toolbar">
       <div className={`row ${css.first}`}>
@@ -73,11 +74,7 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
           <Icon name="close" />
         </ActionIcon>
       </div>
-      {other_seq !== null && (
-        <Button variant="default" size="compact-xs" onClick={() => onGo(other_seq)}>
-          {event.status === "request" ? "Go to the answer" : "Go to the request"}
-        </Button>
-      )}
+      <EventLinkButtons event={event} onGo={onGo} />
       {isSentRequest(event) && (
         <>
           <ReplayButton event={event} />
@@ -157,6 +154,7 @@ export function EventDetail(props: Props) {
   return (
     <div className="pane">
       <Heading {...props} />
+      <EventLinkFacts event={event} />
       <Remarks event={event} loaded={loaded} />
       <Tabs value={tab} onChange={setTab} className={css.tabs} keepMounted={false}>
         <Tabs.List>

@@ -4,7 +4,7 @@ import { useMemo } from "react";
 import { Icon } from "../../components/Icon";
 import { useRing } from "../../state/events";
 import { useInspector } from "../../state/store";
-import { DIRECTIONS, STATUSES, TIMES } from "./filterOptions";
+import { DIRECTIONS, purposeLabel, STATUSES, TIMES } from "./filterOptions";
 import {
   ALL_SERVERS,
   activeCount,
@@ -25,17 +25,29 @@ interface Props {
   isRecorded: boolean;
 }
 
-/** Methods and servers of the loaded events. */
-function useSeen(): { methods: string[]; servers: string[] } {
+interface Seen {
+  methods: string[];
+  purposes: string[];
+  servers: string[];
+}
+
+/** Methods, purposes and servers of the loaded events. */
+function useSeen(): Seen {
   const ring = useRing();
   return useMemo(() => {
     const methods = new Set<string>();
+    const purposes = new Set<string>();
     const servers = new Set<string>();
-    for (const { method, server_id, kind } of ring.items) {
+    for (const { method, purpose, server_id, kind } of ring.items) {
       if (method && !kind.startsWith("Http")) methods.add(method);
+      if (purpose) purposes.add(purpose);
       if (server_id) servers.add(server_id);
     }
-    return { methods: [...methods].sort(), servers: [...servers].sort() };
+    return {
+      methods: [...methods].sort(),
+      purposes: [...purposes].sort(),
+      servers: [...servers].sort(),
+    };
   }, [ring]);
 }
 
@@ -72,16 +84,44 @@ function DirectionFields({ filter, set }: { filter: TrafficFilter; set: Change }
   );
 }
 
-/** What a message or an exchange is: its direction, duration, status and method. */
-function KindFields({
-  filter,
-  methods,
-  set,
-}: {
+interface ExcludeProps {
+  label: string;
+  /** What one of them is called. */
+  noun: string;
+  seen: string[];
+  value: string[];
+  onChange(value: string[]): void;
+}
+
+/** Methods or purposes that are not shown. */
+function ExcludeField({ label, noun, seen, value, onChange }: ExcludeProps) {
+  const all = [...new Set([...seen, ...value])];
+  return (
+    <MultiSelect
+      label={label}
+      comboboxProps={inside}
+      placeholder={value.length ? undefined : `No ${noun}`}
+      data={all.map((one) => ({
+        value: one,
+        label: noun === "purpose" ? purposeLabel(one) : one,
+      }))}
+      searchable
+      clearable
+      clearButtonProps={{ "aria-label": `Exclude no ${noun}` }}
+      nothingFoundMessage={`No such ${noun} was seen`}
+      value={value}
+      onChange={onChange}
+    />
+  );
+}
+
+interface KindProps extends Omit<Seen, "servers"> {
   filter: TrafficFilter;
-  methods: string[];
   set: Change;
-}) {
+}
+
+/** What a message or an exchange is: its direction, duration, status, method and purpose. */
+function KindFields({ filter, methods, purposes, set }: KindProps) {
   return (
     <>
       <DirectionFields filter={filter} set={set} />
@@ -109,17 +149,19 @@ function KindFields({
         value={filter.method || null}
         onChange={(method) => set({ method: method ?? "" })}
       />
-      <MultiSelect
+      <ExcludeField
         label="Exclude methods"
-        comboboxProps={inside}
-        placeholder={filter.hidden.length ? undefined : "No method"}
-        data={[...new Set([...methods, ...filter.hidden])]}
-        searchable
-        clearable
-        clearButtonProps={{ "aria-label": "Exclude no method" }}
-        nothingFoundMessage="No such method was seen"
+        noun="method"
+        seen={methods}
         value={filter.hidden}
         onChange={(hidden) => set({ hidden })}
+      />
+      <ExcludeField
+        label="Exclude by purpose"
+        noun="purpose"
+        seen={purposes}
+        value={filter.hiddenPurposes}
+        onChange={(hiddenPurposes) => set({ hiddenPurposes })}
       />
     </>
   );
@@ -180,11 +222,11 @@ function TimeFields({ filter, set }: { filter: TrafficFilter; set: Change }) {
 }
 
 function Fields({ filter, onFilter, server, isRecorded }: Props) {
-  const { methods, servers } = useSeen();
+  const { methods, purposes, servers } = useSeen();
   const set: Change = (part) => onFilter({ ...filter, ...part });
   return (
     <div className="stack">
-      <KindFields filter={filter} methods={methods} set={set} />
+      <KindFields filter={filter} methods={methods} purposes={purposes} set={set} />
       <ServerField
         filter={filter}
         server={server}

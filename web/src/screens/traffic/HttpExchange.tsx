@@ -1,16 +1,16 @@
 // The whole HTTP exchange that carried a message.
 import { Button } from "@mantine/core";
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import { bytesPath } from "../../api/http";
 import type { EventView } from "../../api/types";
 import { Callout } from "../../components/Callout";
 import { EmptyState } from "../../components/EmptyState";
 import { TextView } from "../../components/TextView";
-import { useRing, useRingVersion } from "../../state/events";
+import { isHttp } from "../../state/eventLinks";
 import { useWholeEvent, type WholeEventState } from "../../state/wholeEvent";
 import { formatBytes, formatDuration, formatTime, pluralize } from "../../values/format";
-import { exchangeOf } from "./exchange";
 import css from "./HttpExchange.module.css";
+import { useExchange } from "./useExchange";
 
 // A long-lived stream has thousands of chunks, so they are shown in steps.
 const AT_ONCE = 20;
@@ -97,22 +97,43 @@ function Part({ part }: { part: EventView }) {
   );
 }
 
-export function HttpExchange({ event }: { event: EventView }) {
-  const ring = useRing();
-  const version = useRingVersion(ring);
-  const [most, setMost] = useState(AT_ONCE);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the rest of an exchange may still come
-  const parts = useMemo(() => exchangeOf(ring, event), [ring, event, version]);
-  if (parts.length === 0) {
+/** Where no part of the exchange can be shown: why. */
+function NoExchange({ event, problem }: { event: EventView; problem: string | null }) {
+  if (event.exchange_id === null)
     return (
       <EmptyState icon="traffic" title="No HTTP exchange">
         No HTTP exchange is recorded for this event.
       </EmptyState>
     );
-  }
+  return (
+    <EmptyState icon="traffic" title={`HTTP exchange ${event.exchange_id} is not recorded`}>
+      {problem ?? "It was removed from the recording, or left out of the trace."}
+    </EmptyState>
+  );
+}
+
+export function HttpExchange({ event }: { event: EventView }) {
+  const exchange = useExchange(event);
+  const [most, setMost] = useState(AT_ONCE);
+  // Recordings of older versions do not say what else an HTTP event belongs to.
+  const isAlone = event.exchange_id === null && isHttp(event);
+  const parts = isAlone ? [event] : exchange.parts;
+  if (parts.length === 0)
+    return exchange.isLoading ? (
+      <p className="dim">Loading…</p>
+    ) : (
+      <NoExchange event={event} problem={exchange.problem} />
+    );
+  const isWhole = parts[0]?.kind === "HttpRequestSent" && !isAlone;
   const left = parts.length - most;
   return (
     <div className="stack">
+      {!isWhole && !exchange.isLoading && (
+        <p className="dim">
+          {isAlone ? "The rest of this exchange" : "The beginning of this exchange"} is not
+          recorded.
+        </p>
+      )}
       {parts.slice(0, most).map((part) => (
         <Part key={part.seq} part={part} />
       ))}

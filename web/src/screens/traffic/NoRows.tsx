@@ -2,6 +2,7 @@
 import { EmptyState } from "../../components/EmptyState";
 import { NoMatches } from "../../components/NoMatches";
 import { useRing } from "../../state/events";
+import { linkWords } from "../../state/linkFilter";
 import { visible } from "../../values/hiddenCharacters";
 import { describeTrafficFilter } from "./filterOptions";
 import { ALL_SERVERS, NO_FILTER } from "./trafficFilter";
@@ -9,17 +10,16 @@ import type { TrafficRows } from "./useTrafficRows";
 
 interface Props {
   shown: TrafficRows;
-  requestId: string | null;
-  onAllIds(): void;
+  onAllLinks(): void;
 }
 
-export function NoRows({ shown, requestId, onAllIds }: Props) {
-  const { filter, setFilter, serverId } = shown;
+export function NoRows({ shown, onAllLinks }: Props) {
+  const { filter, setFilter, serverId, link } = shown;
   const ring = useRing();
-  const words = describeTrafficFilter(filter, requestId);
+  const words = describeTrafficFilter(filter, link && linkWords(ring, link));
   const showAll = (): void => {
     setFilter(NO_FILTER);
-    if (requestId !== null) onAllIds();
+    if (link !== null) onAllLinks();
   };
   if (shown.isSearching) return <EmptyState icon="traffic" title="Searching…" />;
   if (ring.items.length === 0)

@@ -11,6 +11,7 @@ import { FailedServerBanner } from "../../servers/DisconnectedBanner";
 import { useBackfill } from "../../state/backfill";
 import { usePreference } from "../../state/browserStorage";
 import { RingProvider } from "../../state/events";
+import { withLink } from "../../state/linkFilter";
 import { pathTo } from "../../state/navigation";
 import { type RecordedRun, useRecordedRun } from "../../state/recordedRun";
 import { ClearTrafficModal } from "./ClearTrafficModal";
@@ -65,13 +66,13 @@ function useAddress() {
       },
       { replace: true },
     );
-  return { server, item, query, go, change };
+  return { server, item, query, setQuery, go, change };
 }
 
 function useTree(ring: RecordedRun["ring"], flat: EventView[]) {
   const [isTree, setTree] = usePreference("traffic.tree", false);
   const [closed, setClosed] = useState<ReadonlySet<number>>(new Set());
-  const whole = useMemo(() => new TrafficTree(ring.parentOf, closed), [ring, closed]);
+  const whole = useMemo(() => new TrafficTree(ring.links.parentOf, closed), [ring, closed]);
   const tree = isTree ? whole.refresh(flat) : null;
   const toggle = useCallback(
     ({ seq }: EventView): void =>
@@ -149,7 +150,7 @@ function useClearTraffic(
 
 function TrafficScreen({ recorded }: { recorded: RecordedRun }) {
   const { ring } = recorded;
-  const { server, item, query, go, change } = useAddress();
+  const { server, item, query, setQuery, go, change } = useAddress();
   const shown = useTrafficRows();
   const { runId, cleared, setCleared } = shown;
   const { isTree, setTree, tree, toggle, fold } = useTree(ring, shown.rows);
@@ -158,7 +159,7 @@ function TrafficScreen({ recorded }: { recorded: RecordedRun }) {
   const backfill = useBackfill(runId, isLive);
   const { chosen, base, ...named } = useSelectedEvents(ring, runId, item, query.get("compare"));
   const choose = useCallback((event: EventView) => go(event.seq), [go]);
-  const allIds = (): void => change("id", null);
+  const allLinks = (): void => setQuery((old) => withLink(old, null), { replace: true });
   const rows = tree?.rows ?? shown.rows;
   const filtered = useRef(shown.rows);
   filtered.current = shown.rows;
@@ -189,8 +190,8 @@ function TrafficScreen({ recorded }: { recorded: RecordedRun }) {
         runId={runId}
         recorded={recorded}
         backfill={backfill}
-        requestId={query.get("id")}
-        onAllIds={allIds}
+        link={shown.link}
+        onAllLinks={allLinks}
         base={base}
         isOnlyBase={named.isOnlyBase}
         onStopComparing={() => change("compare", null)}
@@ -216,7 +217,7 @@ function TrafficScreen({ recorded }: { recorded: RecordedRun }) {
               chosen={named.seq}
               onChoose={choose}
               withServer={shown.serverId === null}
-              none={<NoRows shown={shown} requestId={query.get("id")} onAllIds={allIds} />}
+              none={<NoRows shown={shown} onAllLinks={allLinks} />}
             />
           </div>
         }

@@ -1,7 +1,9 @@
 // Notices above the rows: loading state, hidden rows, active comparison.
 import type { EventView } from "../../api/types";
+import { LinkNotice } from "../../events/LinkNotice";
 import { MissingEvents, NoticeLine, RecordedRunStatus } from "../../events/MissingEvents";
 import type { BackfillState } from "../../state/backfill";
+import type { LinkFilter } from "../../state/linkFilter";
 import type { RecordedRun } from "../../state/recordedRun";
 import { formatTime } from "../../values/format";
 import { eventLabel } from "./eventLabel";
@@ -10,8 +12,8 @@ interface Props {
   runId: string | null;
   recorded: RecordedRun;
   backfill: BackfillState;
-  requestId: string | null;
-  onAllIds(): void;
+  link: LinkFilter | null;
+  onAllLinks(): void;
   base?: EventView;
   isOnlyBase: boolean;
   onStopComparing(): void;
@@ -21,7 +23,7 @@ interface Props {
 }
 
 export function TrafficNotices(props: Props) {
-  const { runId, recorded, backfill, requestId, base } = props;
+  const { runId, recorded, backfill, link, base } = props;
   return (
     <>
       <RecordedRunStatus recorded={recorded} />
@@ -32,11 +34,7 @@ export function TrafficNotices(props: Props) {
           Earlier rows were cleared from this view.
         </NoticeLine>
       )}
-      {requestId && (
-        <NoticeLine button="Show all" onClick={props.onAllIds}>
-          Only events with the id {requestId}
-        </NoticeLine>
-      )}
+      {link && <LinkNotice link={link} onAll={props.onAllLinks} />}
       {base && (
         <NoticeLine button="Stop comparing" onClick={props.onStopComparing}>
           Comparing with {eventLabel(base)} {base.request_id} of {formatTime(base.wall)}

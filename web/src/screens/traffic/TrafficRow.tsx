@@ -3,7 +3,8 @@ import { type MouseEvent, memo } from "react";
 import type { EventView } from "../../api/types";
 import { Icon } from "../../components/Icon";
 import { eventKey, usePins } from "../../events/pins";
-import { type Joined, useRing } from "../../state/events";
+import { isReply } from "../../state/eventLinks";
+import { useRing } from "../../state/events";
 import { formatBytes, formatDuration, formatTime, truncate } from "../../values/format";
 import { durationOf } from "./eventDuration";
 import { directionOf, eventLabel } from "./eventLabel";
@@ -65,7 +66,12 @@ function WaterfallCell({ bar, tone }: { bar: WaterfallBar | null; tone: string }
 }
 
 interface Drawn extends Props {
-  joined: Joined;
+  elapsed_s: number | null;
+  isPending: boolean;
+  /** It belongs to a request, and is not the answer. */
+  isNested: boolean;
+  /** How a request ended that has no answer. */
+  outcome: string | undefined;
   /** Seconds since the root event; null where the time of day is shown. */
   since: number | null;
   label: string | undefined;
@@ -84,7 +90,10 @@ const isSameBar = (one?: WaterfallBar | null, other?: WaterfallBar | null): bool
 const isSame = (one: Drawn, other: Drawn): boolean =>
   one.event === other.event &&
   one.withServer === other.withServer &&
-  one.joined === other.joined &&
+  one.elapsed_s === other.elapsed_s &&
+  one.isPending === other.isPending &&
+  one.isNested === other.isNested &&
+  one.outcome === other.outcome &&
   one.since === other.since &&
   one.label === other.label &&
   one.called === other.called &&
@@ -97,20 +106,28 @@ export function TrafficRow(props: Props) {
   const { event, nesting } = props;
   const ring = useRing();
   const label = usePins((state) => state.labels.get(eventKey(event)));
-  const since = nesting?.level ? event.mono - rootOf(event, ring.parentOf).mono : null;
-  const joined = ring.joined(event);
-  const isAnswer = event.status === "result" || event.status === "error";
-  const asked =
-    isAnswer && joined.other_seq !== null ? (ring.find(joined.other_seq) ?? event) : event;
-  return <Cells {...props} joined={joined} since={since} label={label} called={targetOf(asked)} />;
+  const { links } = ring;
+  const since = nesting?.level ? event.mono - rootOf(event, links.parentOf).mono : null;
+  const asked = isReply(event) ? (links.requestOf(event) ?? event) : event;
+  return (
+    <Cells
+      {...props}
+      elapsed_s={durationOf(event, ring)}
+      isPending={links.isPending(event)}
+      isNested={links.isNested(event)}
+      outcome={links.outcomeOf(event)}
+      since={since}
+      label={label}
+      called={targetOf(asked)}
+    />
+  );
 }
 
 const Cells = memo(function Cells(props: Drawn) {
-  const { event, withServer, bar, nesting, joined, since, label, called } = props;
+  const { event, withServer, bar, nesting, elapsed_s, since, label, called, outcome } = props;
   const direction = directionOf(event);
   const isRequest = event.status === "request";
   const level = nesting?.level ?? 0;
-  const took = durationOf(event, joined);
   const isTold = nesting ? isRequest || event.kind === "QuestionOpened" : !isRequest;
   return (
     <>
@@ -123,7 +140,7 @@ const Cells = memo(function Cells(props: Drawn) {
       <span className={css.id}>{event.request_id ?? ""}</span>
       <span
         className={`${css.what} cut`}
-        data-depth={nesting ? undefined : joined.depth}
+        data-depth={nesting ? undefined : Number(props.isNested)}
         data-status={String(event.status)}
         style={level ? { paddingLeft: Math.min(level, DEEPEST) * INDENT_PX } : undefined}
       >
@@ -132,7 +149,7 @@ const Cells = memo(function Cells(props: Drawn) {
         {called !== null && " "}
         {called !== null && <span className={css.called}>{truncate(called, DRAWN)}</span>}
       </span>
-      {joined.ended && isRequest && <span className={css.ended}>{joined.ended}</span>}
+      {outcome && <span className={css.ended}>{outcome}</span>}
       <span className={`${css.head} cut`}>
         {label !== undefined && (
           <span className={css.pin}>
@@ -144,10 +161,10 @@ const Cells = memo(function Cells(props: Drawn) {
       </span>
       <span className={css.size}>{event.size_bytes > 0 ? formatBytes(event.size_bytes) : ""}</span>
       <span className={css.elapsed}>
-        {isTold && took !== null
+        {isTold && elapsed_s !== null
           ? // In a tree, a call lasts until its last round.
-            formatDuration((nesting && bar?.duration_s) ?? took)
-          : isRequest && joined.elapsed_s === null
+            formatDuration((nesting && bar?.duration_s) ?? elapsed_s)
+          : props.isPending
             ? "…"
             : ""}
       </span>

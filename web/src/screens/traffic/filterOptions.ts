@@ -54,6 +54,9 @@ export const TIMES = [
   { value: "between", label: "From … to …" },
 ];
 
+/** What a request was made for, in words; a later mcplens may know other purposes. */
+export const purposeLabel = (purpose: string): string => purpose.replaceAll("_", " ");
+
 const labelOf = (choices: { value: string; label: string }[], value: string): string =>
   choices.find((one) => one.value === value)?.label ?? value;
 
@@ -67,7 +70,7 @@ function timeWords(filter: TrafficFilter): string {
 }
 
 /** Description of a filter, one text per option; empty if nothing is filtered. */
-export function describeTrafficFilter(filter: TrafficFilter, requestId: string | null): string[] {
+export function describeTrafficFilter(filter: TrafficFilter, link: string | null): string[] {
   const isChosen = (name: keyof TrafficFilter): boolean => filter[name] !== NO_FILTER[name];
   const statuses = STATUSES.flatMap((group) => group.items);
   const words = [
@@ -77,10 +80,12 @@ export function describeTrafficFilter(filter: TrafficFilter, requestId: string |
     isChosen("status") && labelOf(statuses, filter.status),
     filter.method,
     filter.hidden.length > 0 && `without ${filter.hidden.join(", ")}`,
+    filter.hiddenPurposes.length > 0 &&
+      `not for ${filter.hiddenPurposes.map(purposeLabel).join(", ")}`,
     isChosen("server") && filter.server !== ALL_SERVERS && `server ${filter.server}`,
     isChosen("time") && timeWords(filter),
     filter.slower !== null && `slower than ${filter.slower.toLocaleString("en")} ms`,
-    requestId && `id ${requestId}`,
+    link,
   ];
   return words.filter((word): word is string => Boolean(word));
 }

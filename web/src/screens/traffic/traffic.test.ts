@@ -73,8 +73,8 @@ describe("the waterfall", () => {
       anEvent({ seq: 1, ...sent, request_id: 1 }),
       anEvent({ seq: 2, ...sent, request_id: 2 }),
       anEvent({ seq: 3, ...sent, request_id: 3 }),
-      anEvent({ seq: 4, kind: "FrameReceived", status: "result", request_id: 1 }),
-      anEvent({ seq: 5, kind: "RequestEnded", request_id: 2, detail: { elapsed_s: 2.5 } }),
+      anEvent({ seq: 4, kind: "FrameReceived", status: "result", request_seq: 1 }),
+      anEvent({ seq: 5, kind: "RequestEnded", request_seq: 2, detail: { elapsed_s: 2.5 } }),
       anEvent({ seq: 9, kind: "Remark" }),
     ]);
     const [one, two, three, answer] = ring.items;

@@ -4,7 +4,6 @@ import { EventRing } from "../../state/events";
 import { anEvent } from "../../testing/views";
 import { seqRanges } from "./ExportMenu";
 import { durationSoFar } from "./eventDuration";
-import { exchangeOf } from "./exchange";
 import { describeTrafficFilter } from "./filterOptions";
 import { importSummary } from "./ImportButton";
 import {
@@ -36,6 +35,13 @@ describe("a filter", () => {
     expect(fits({ status: "errors" }, { ...failed, is_error: false })).toBe(false);
     expect(fits({ text: "isError" }, failed)).toBe(true);
   });
+  it("hides what was made for a purpose, and nothing whose purpose is unknown", () => {
+    const ping = { seq: 1, method: "ping", purpose: "heartbeat" };
+    expect(fits({ hiddenPurposes: ["heartbeat"] }, ping)).toBe(false);
+    expect(fits({ hiddenPurposes: ["catalog"] }, ping)).toBe(true);
+    expect(fits({ hiddenPurposes: ["heartbeat"] }, { ...ping, purpose: "newer" })).toBe(true);
+    expect(fits({ hiddenPurposes: ["heartbeat"] }, { ...ping, purpose: null })).toBe(true);
+  });
   it("is by time: the last minutes, or from one minute to another", () => {
     const at = (wall: number) => ({ seq: 1, wall });
     expect(fits({ time: "1" }, at(941), 1_000)).toBe(true);
@@ -53,11 +59,11 @@ describe("a filter", () => {
     const asked = { kind: "FrameSent", status: "request", method: "tools/call" };
     const answer = { kind: "FrameReceived", status: "result" };
     ring.append([
-      anEvent({ seq: 1, ...asked, request_id: 1, mono: 0, wall: 100 }),
-      anEvent({ seq: 2, ...asked, request_id: 2, mono: 0, wall: 100 }),
-      anEvent({ seq: 3, ...answer, request_id: 2, mono: 0.2, wall: 100 }),
+      anEvent({ seq: 1, ...asked, mono: 0, wall: 100 }),
+      anEvent({ seq: 2, ...asked, mono: 0, wall: 100 }),
+      anEvent({ seq: 3, ...answer, request_seq: 2, mono: 0.2, wall: 100 }),
       anEvent({ seq: 4, kind: "HttpExchangeEnded", detail: { elapsed_s: 3 } }),
-      anEvent({ seq: 5, ...asked, request_id: 3, method: "subscriptions/listen", wall: 100 }),
+      anEvent({ seq: 5, ...asked, purpose: "listening", wall: 100 }),
       anEvent({ seq: 6, kind: "FrameReceived", status: "notification" }),
     ]);
     const slower = (ms: number, now: number) => {
@@ -79,52 +85,9 @@ describe("a filter", () => {
   it("counts the choices that are made", () => {
     expect(activeCount(NO_FILTER)).toBe(0);
     expect(activeCount({ ...NO_FILTER, hidden: ["ping"] })).toBe(1);
+    expect(activeCount({ ...NO_FILTER, hiddenPurposes: ["heartbeat"] })).toBe(1);
     expect(activeCount({ ...NO_FILTER, text: "x", server: "*", time: "1" })).toBe(2);
     expect(activeCount({ ...NO_FILTER, slower: 0 })).toBe(1);
-  });
-});
-
-describe("the HTTP exchange of a message", () => {
-  const http = (seq: number, kind: string, id: number, part = {}) =>
-    anEvent({ seq, kind, detail: { exchange_id: id }, ...part });
-  const body = { head: "call", size_bytes: 4 };
-  const call = anEvent({ seq: 2, status: "request", request_id: 7, ...body });
-  const came = { kind: "FrameReceived", head: "x" };
-  const theirs = { ...came, status: "request", request_id: "s1", detail: { channel: 7 } };
-  const events = [
-    http(1, "HttpRequestSent", 1, { head: "old" }),
-    call,
-    http(3, "HttpRequestSent", 2, body),
-    http(4, "HttpResponseReceived", 2),
-    http(5, "HttpBytesReceived", 2),
-    anEvent({ seq: 6, ...theirs }),
-    anEvent({ seq: 7, kind: "FrameSent", status: "result", request_id: "s1", head: "our" }),
-    http(8, "HttpRequestSent", 3, { head: "our", size_bytes: 10 }),
-    http(9, "HttpExchangeEnded", 3),
-    http(10, "HttpBytesReceived", 1),
-    anEvent({ seq: 11, ...came, status: "notification" }),
-    http(12, "HttpExchangeEnded", 2),
-    anEvent({ seq: 13, ...came, status: "result", request_id: 7, detail: { channel: 7 } }),
-    // Connected anew, and counted anew.
-    http(20, "HttpRequestSent", 2, { head: "new" }),
-  ];
-  const ring = new EventRing(100, (run) => run());
-  ring.append(events);
-  const of = (seq: number) => {
-    const event = ring.find(seq);
-    return event && exchangeOf(ring, event).map((one) => one.seq);
-  };
-  it("is the one of the request that carried it, not of our answer", () => {
-    expect(of(2)).toEqual([3, 4, 5, 12]);
-    expect(of(6)).toEqual([3, 4, 5, 12]);
-    expect(of(13)).toEqual([3, 4, 5, 12]);
-    expect(of(7)).toEqual([8, 9]);
-  });
-  it("is the stream that a notification came on, and nothing where there is no HTTP", () => {
-    expect(of(11)).toEqual([1, 10]);
-    const plain = new EventRing(100, (run) => run());
-    plain.append([anEvent({ seq: 1, ...came, status: "notification" })]);
-    expect(exchangeOf(plain, plain.items[0] as typeof call)).toEqual([]);
   });
 });
 
@@ -149,8 +112,8 @@ describe("an import", () => {
 });
 
 describe("a filter in words", () => {
-  const words = (part: Partial<TrafficFilter>, id: string | null = null) =>
-    describeTrafficFilter({ ...NO_FILTER, ...part }, id);
+  const words = (part: Partial<TrafficFilter>, link: string | null = null) =>
+    describeTrafficFilter({ ...NO_FILTER, ...part }, link);
   it("tells what it leaves out", () => {
     expect(words({})).toEqual([]);
     expect(words({ layer: "everything", server: ALL_SERVERS, text: " " })).toEqual([]);
@@ -160,12 +123,13 @@ describe("a filter in words", () => {
       "Received",
       "4xx, client error",
     ]);
-    expect(words({ method: "ping", server: "far", time: "1" }, "7")).toEqual([
+    expect(words({ method: "ping", server: "far", time: "1" }, "call c7")).toEqual([
       "ping",
       "server far",
       "The last minute",
-      "id 7",
+      "call c7",
     ]);
+    expect(words({ hiddenPurposes: ["task_polling"] })).toEqual(["not for task polling"]);
     expect(words({ slower: 1_500 })).toEqual(["slower than 1,500 ms"]);
     expect(words({ time: "between", from: "2026-11-16T04:30" })).toEqual([
       "from 2026-11-16 04:30:00",

@@ -25,6 +25,8 @@ export interface TrafficFilter {
   method: string;
   /** Excluded methods, with their answers. */
   hidden: string[];
+  /** Excluded purposes: whatever belongs to a request that was made for one of them. */
+  hiddenPurposes: string[];
   /** A server's id, ALL, or empty for the one that the address names. */
   server: string;
   /** The last minutes, or a range. */
@@ -35,8 +37,6 @@ export interface TrafficFilter {
   /** Minimum duration in milliseconds; null for all. */
   slower: number | null;
   text: string;
-  /** Only events with this JSON-RPC id. */
-  request_id?: string | null;
 }
 
 export const ALL_SERVERS = "*";
@@ -47,6 +47,7 @@ export const NO_FILTER: TrafficFilter = {
   status: "any",
   method: "",
   hidden: [],
+  hiddenPurposes: [],
   server: "",
   time: "any",
   from: "",
@@ -59,7 +60,7 @@ export const NO_FILTER: TrafficFilter = {
 export const activeCount = (filter: TrafficFilter): number =>
   (["direction", "status", "method", "server", "time", "slower"] as const).filter(
     (name) => filter[name] !== NO_FILTER[name],
-  ).length + (filter.hidden.length > 0 ? 1 : 0);
+  ).length + [filter.hidden, filter.hiddenPurposes].filter((some) => some.length > 0).length;
 
 const isFailed = (event: EventView): boolean =>
   event.status === "error" ||
@@ -105,15 +106,26 @@ interface MatchContext {
   after?: number;
   /** Duration so far in seconds; null for events without a duration. */
   lastedOf?: (event: EventView, now: number) => number | null;
+  purposeOf?: (event: EventView) => string | null;
+  /** Whether an event belongs to the request, call or exchange that the address names. */
+  isLinked?: (event: EventView) => boolean;
 }
 
 export function trafficMatcher(
   filter: TrafficFilter,
   serverId: string | null,
-  { found, now = Date.now() / 1000, after = 0, lastedOf = () => null }: MatchContext = {},
+  {
+    found,
+    now = Date.now() / 1000,
+    after = 0,
+    lastedOf = () => null,
+    purposeOf = ({ purpose }) => purpose,
+    isLinked = () => true,
+  }: MatchContext = {},
 ): (event: EventView) => boolean {
-  const { layer, direction, status, method, request_id } = filter;
+  const { layer, direction, status, method } = filter;
   const hidden = new Set(filter.hidden);
+  const purposes = new Set<string | null>(filter.hiddenPurposes);
   const [since, until] = timeRange(filter, now);
   const least_s = filter.slower === null ? null : filter.slower / 1000;
   // Case-insensitive without lowercasing every event.
@@ -127,7 +139,8 @@ export function trafficMatcher(
     if (!isInLayer(event, layer)) return false;
     if (method && event.method !== method) return false;
     if (event.method !== null && hidden.has(event.method)) return false;
-    if (request_id && String(event.request_id) !== request_id) return false;
+    if (purposes.size > 0 && purposes.has(purposeOf(event))) return false;
+    if (!isLinked(event)) return false;
     if (direction !== "both" && directionOf(event) !== direction) return false;
     if (status !== "any" && !hasStatus(event, status)) return false;
     if (least_s !== null && (lastedOf(event, now) ?? 0) <= least_s) return false;

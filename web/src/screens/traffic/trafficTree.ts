@@ -7,8 +7,6 @@ type ParentOf = (event: EventView) => EventView | undefined;
 
 // With more new rows than this a rebuild is cheaper.
 const MOST_ADDED = 1_000;
-// The cause of a question may be known only shortly after it.
-const UNSETTLED = 32;
 
 const inOrder = (one: EventView, other: EventView): number => one.seq - other.seq;
 
@@ -32,7 +30,7 @@ export class TrafficTree {
   refresh(source: EventView[]): this {
     if (source === this.source && source.length === this.seen) return this;
     const fresh = source.length - this.seen;
-    if (source !== this.source || fresh < 0 || fresh > MOST_ADDED || !this.isSettled()) {
+    if (source !== this.source || fresh < 0 || fresh > MOST_ADDED) {
       this.build(source);
     } else for (let at = this.seen; at < source.length; at += 1) this.add(source[at] as EventView);
     this.source = source;
@@ -46,15 +44,6 @@ export class TrafficTree {
   isOpen = (event: EventView): boolean | undefined =>
     this.children.has(event.seq) ? !this.closed.has(event.seq) : undefined;
 
-  private isSettled(): boolean {
-    for (let at = this.seen - 1; at >= Math.max(0, this.seen - UNSETTLED); at -= 1) {
-      const event = this.source[at] as EventView;
-      const parent = this.parentOf(event);
-      if (parent && !this.children.get(parent.seq)?.includes(event)) return false;
-    }
-    return true;
-  }
-
   private build(source: EventView[]): void {
     this.levels.clear();
     this.children.clear();
@@ -63,7 +52,7 @@ export class TrafficTree {
     for (const event of source) if (!this.climb(event, source, roots)) roots.push(event);
     if (this.borrowed.size) roots.sort(inOrder);
     this.rows = [];
-    for (const root of roots) this.draw(root, 0);
+    for (const root of roots) this.draw(root);
   }
 
   /** Attach an event to its parent, and missing parents to theirs. */
@@ -88,23 +77,27 @@ export class TrafficTree {
     }
   }
 
-  private draw(event: EventView, level: number): void {
-    this.rows.push(event);
-    if (level) this.levels.set(event.seq, level);
-    if (this.closed.has(event.seq)) return;
-    for (const child of this.children.get(event.seq) ?? []) this.draw(child, level + 1);
+  /** Not by recursion: an imported trace may nest as deep as it likes. */
+  private draw(root: EventView): void {
+    const waiting = [root];
+    for (let event = waiting.pop(); event; event = waiting.pop()) {
+      this.rows.push(event);
+      if (this.closed.has(event.seq)) continue;
+      const children = this.children.get(event.seq) ?? [];
+      for (const child of children) this.levels.set(child.seq, this.levelOf(event) + 1);
+      for (const child of children.toReversed()) waiting.push(child);
+    }
   }
 
-  /** Append the newest row. */
+  /** Add the newest row, or a filtered-out parent of it. */
   private add(event: EventView): void {
     const parent = this.parentOf(event);
     if (!parent) {
-      this.rows.push(event);
+      this.insert(event, 0, this.rows.length);
       return;
     }
     const isThere = this.borrowed.has(parent.seq) || indexOfSeq(this.source, parent.seq) >= 0;
     if (!isThere) {
-      // A filtered-out parent is appended first.
       this.borrowed.add(parent.seq);
       this.add(parent);
     }
@@ -114,8 +107,21 @@ export class TrafficTree {
     const level = this.levelOf(parent) + 1;
     let end = at + 1;
     while (end < this.rows.length && this.levelOf(this.rows[end] as EventView) >= level) end += 1;
-    this.rows.splice(end, 0, event);
     this.levels.set(event.seq, level);
+    this.insert(event, at + 1, end);
+  }
+
+  /** Insert a row among its siblings; a borrowed parent is older than some of them. */
+  private insert(event: EventView, start: number, end: number): void {
+    const level = this.levelOf(event);
+    let place = end;
+    for (let at = end - 1; at >= start; at -= 1) {
+      const row = this.rows[at] as EventView;
+      if (this.levelOf(row) !== level) continue;
+      if (row.seq < event.seq) break;
+      place = at;
+    }
+    this.rows.splice(place, 0, event);
   }
 }
 

@@ -6,6 +6,7 @@ import { useNow } from "../../components/useNow";
 import { useDraft } from "../../state/browserStorage";
 import { type EventRing, useRing } from "../../state/events";
 import { useFilteredEvents } from "../../state/filteredEvents";
+import { type LinkFilter, linkFilterOf, linkMatcher } from "../../state/linkFilter";
 import { useInspector } from "../../state/store";
 import { durationSoFar } from "./eventDuration";
 import { useFullTextSearch } from "./fullTextSearch";
@@ -28,6 +29,8 @@ export interface TrafficRows {
   /** Null where all servers are shown. */
   serverId: string | null;
   runId: string | null;
+  /** The request, call or exchange that the address names. */
+  link: LinkFilter | null;
   cleared: Cleared | null;
   setCleared(cleared: Cleared | null): void;
 }
@@ -53,14 +56,19 @@ export function useTrafficRows(): TrafficRows {
   const now = useEnd(ring, calm, run === null);
   const here = run === null ? (server ?? null) : null;
   const serverId = calm.server === "" ? here : calm.server === ALL_SERVERS ? null : calm.server;
-  const requestId = query.get("id");
+  const link = useMemo(() => linkFilterOf(query), [query]);
   const { found, isSearching } = useFullTextSearch(filter.text, runId, ring);
   const cleared = clearedAt?.run_id === runId ? clearedAt : null;
   const wanted = useMemo(() => {
-    const lasted = (event: EventView, at: number) => durationSoFar(event, ring, at);
-    const aim = { found, now, after: cleared?.seq, lastedOf: lasted };
-    return trafficMatcher({ ...calm, request_id: requestId }, serverId, aim);
-  }, [calm, serverId, requestId, found, now, cleared?.seq, ring]);
+    return trafficMatcher(calm, serverId, {
+      found,
+      now,
+      after: cleared?.seq,
+      lastedOf: (event: EventView, at: number) => durationSoFar(event, ring, at),
+      purposeOf: (event: EventView) => ring.links.purposeOf(event),
+      isLinked: linkMatcher(ring, link),
+    });
+  }, [calm, serverId, link, found, now, cleared?.seq, ring]);
   const { rows, version, isFiltering } = useFilteredEvents(wanted, calm.slower !== null);
   return {
     rows,
@@ -70,6 +78,7 @@ export function useTrafficRows(): TrafficRows {
     setFilter,
     serverId,
     runId,
+    link,
     cleared,
     setCleared,
   };

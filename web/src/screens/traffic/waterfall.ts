@@ -20,14 +20,13 @@ const IDLE_SHARE = 0.06;
 export function spanOf(event: EventView, ring: EventRing, below?: EventView[]): Span | null {
   if (event.status !== "request" && event.kind !== "QuestionOpened") return null;
   // A stream that stays open would make all other bars tiny.
-  if (event.method === "subscriptions/listen") return null;
-  const now = ring.items.at(-1)?.mono ?? event.mono;
+  if (event.purpose === "listening") return null;
+  const { links, items } = ring;
+  const now = items.at(-1)?.mono ?? event.mono;
   const endOf = (one: EventView): number => {
-    const { elapsed_s } = ring.joined(one);
-    if (elapsed_s === null) return one.status === "request" ? now : one.mono;
-    return one.status === "request" || one.kind === "QuestionOpened"
-      ? one.mono + elapsed_s
-      : one.mono;
+    if (links.isPending(one)) return now;
+    const lasts = one.status === "request" || one.kind === "QuestionOpened";
+    return one.mono + ((lasts && links.elapsedOf(one)) || 0);
   };
   const start = event.mono;
   return { start, end: Math.max(start, endOf(event), ...(below ?? []).map(endOf)) };

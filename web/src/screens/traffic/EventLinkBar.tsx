@@ -1,0 +1,108 @@
+// What an event belongs to: buttons that lead to its request, cause and answer, and its call, HTTP
+// exchange and purpose.
+import { Button } from "@mantine/core";
+import { Link, useSearchParams } from "react-router";
+import type { EventView } from "../../api/types";
+import { useEvent } from "../../events/useEvent";
+import { isReply } from "../../state/eventLinks";
+import { useRing } from "../../state/events";
+import { type LinkFilter, withLink } from "../../state/linkFilter";
+import { pathToCall } from "../../state/navigation";
+import { useInspector } from "../../state/store";
+import css from "./EventDetail.module.css";
+import { purposeLabel } from "./filterOptions";
+
+interface GoProps {
+  event: EventView;
+  seq: number;
+  /** What the link leads to: "request". */
+  name: string;
+  onGo(seq: number): void;
+}
+
+function GoButton({ event, seq, name, onGo }: GoProps) {
+  const target = useEvent(useRing(), { run_id: event.run_id, seq });
+  if (target.isMissing) return <NotRecorded name={name} />;
+  return (
+    <Button
+      variant="default"
+      size="compact-xs"
+      disabled={!target.event}
+      title={target.problem}
+      onClick={() => onGo(seq)}
+    >
+      Go to the {name}
+    </Button>
+  );
+}
+
+function NotRecorded({ name }: { name: string }) {
+  return (
+    <span className="dim">
+      {name[0]?.toUpperCase()}
+      {name.slice(1)} not recorded
+    </span>
+  );
+}
+
+/** Buttons that lead to the request, cause and answer of an event. */
+export function EventLinkButtons({ event, onGo }: { event: EventView; onGo(seq: number): void }) {
+  const { request_seq, caused_by_seq, detail } = event;
+  const answer = useRing().links.answerOf(event);
+  const go = { event, onGo };
+  return (
+    <>
+      {request_seq !== null && <GoButton {...go} seq={request_seq} name="request" />}
+      {request_seq === null && isReply(event) && <NotRecorded name="request" />}
+      {caused_by_seq !== null && <GoButton {...go} seq={caused_by_seq} name="cause" />}
+      {typeof detail.opened_seq === "number" && (
+        <GoButton {...go} seq={detail.opened_seq} name="question" />
+      )}
+      {answer && <GoButton {...go} seq={answer.seq} name="answer" />}
+    </>
+  );
+}
+
+/** Shows only the events of the same call or exchange. */
+function OnlyLink({ link, children }: { link: LinkFilter; children: string }) {
+  const [query] = useSearchParams();
+  return (
+    <Link to={{ search: `?${withLink(query, link)}` }} replace>
+      {children}
+    </Link>
+  );
+}
+
+/** The call, purpose and HTTP exchange of an event, if it has any. */
+export function EventLinkFacts({ event }: { event: EventView }) {
+  const { links } = useRing();
+  const { exchange_id, is_inferred } = event;
+  const callId = links.callIdOf(event);
+  const purpose = links.purposeOf(event);
+  const call = useInspector((state) =>
+    state.run_id === event.run_id ? state.calls.get(callId ?? "") : undefined,
+  );
+  if (callId === null && purpose === null && exchange_id === null) return null;
+  return (
+    <div className={`row wrap dim ${css.links}`}>
+      {callId !== null && (
+        <span>
+          Part of <OnlyLink link={{ name: "call", value: callId }}>{`call ${callId}`}</OnlyLink>
+          {call && (
+            <>
+              {", "}
+              <Link to={pathToCall(call)}>{call.name || call.method}</Link>
+            </>
+          )}
+        </span>
+      )}
+      {purpose !== null && purpose !== "call" && <span>Purpose: {purposeLabel(purpose)}</span>}
+      {exchange_id !== null && (
+        <OnlyLink link={{ name: "exchange", value: String(exchange_id) }}>
+          {`HTTP exchange ${exchange_id}`}
+        </OnlyLink>
+      )}
+      {is_inferred && <span>Inferred: the only call running</span>}
+    </div>
+  );
+}

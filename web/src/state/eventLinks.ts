@@ -1,0 +1,190 @@
+// Follows the links that events carry: a reply to its request and back, the end of a question, the
+// parts of an HTTP exchange. A link whose target is not loaded leads nowhere; nothing is guessed.
+import type { EventView } from "../api/types";
+
+const isFrame = ({ kind }: EventView): boolean => kind === "FrameSent" || kind === "FrameReceived";
+
+export const isHttp = ({ kind }: EventView): boolean => kind.startsWith("Http");
+
+export const isReply = (event: EventView): boolean =>
+  isFrame(event) && (event.status === "result" || event.status === "error");
+
+const seqIn = (value: unknown): number | null => (typeof value === "number" ? value : null);
+
+/** In words, how a request ended that has no answer. */
+function endWords({ status, detail }: EventView): string | undefined {
+  if (status === "completed") return undefined;
+  if (status === "cancelled") return "cancelled";
+  const { code } = (detail.error ?? {}) as { code?: unknown };
+  return code === "REQUEST_TIMEOUT" ? "timed out" : "no answer";
+}
+
+interface Exchange {
+  parts: EventView[];
+  /** The message of ours that it was made for. */
+  sent: EventView | undefined;
+}
+
+export class EventLinks {
+  /** Whether any event has a link: recordings of older versions have none. */
+  hasAny = false;
+  /** The reply to a request, or the closing of a question, by the seq of what it ends. */
+  private readonly answers = new Map<number, EventView>();
+  /** RequestEnded, by the seq of the request. */
+  private readonly ends = new Map<number, EventView>();
+  /** RequestPaused, by the seq of the question. */
+  private readonly pauses = new Map<number, EventView>();
+  private readonly exchanges = new Map<number, Exchange>();
+
+  constructor(private readonly find: (seq: number) => EventView | undefined) {}
+
+  clear(): void {
+    this.hasAny = false;
+    for (const map of [this.answers, this.ends, this.pauses, this.exchanges]) map.clear();
+  }
+
+  /** Index an event; they must come in order. */
+  add(event: EventView): void {
+    const { kind, seq, request_seq, exchange_id, purpose } = event;
+    this.hasAny ||= request_seq !== null || exchange_id !== null || purpose !== null;
+    if (exchange_id !== null) this.addToExchange(event, exchange_id);
+    if (kind === "RequestEnded" && request_seq !== null) this.ends.set(request_seq, event);
+    const question = kind === "RequestPaused" ? seqIn(event.detail.question_seq) : null;
+    if (question !== null) this.pauses.set(question, event);
+    const ended = this.endedSeq(event);
+    // Of several replies to a batch, or to an id that was used twice, the first one is the answer.
+    if (ended !== null && ended < seq && !this.answers.has(ended)) this.answers.set(ended, event);
+  }
+
+  /** Forget the events before this one. */
+  dropBefore(first: number): void {
+    for (const map of [this.answers, this.ends, this.pauses])
+      for (const seq of map.keys()) if (seq < first) map.delete(seq);
+    for (const [id, exchange] of this.exchanges) {
+      const { parts, sent } = exchange;
+      if ((parts[0]?.seq ?? first) < first)
+        exchange.parts = parts.filter((part) => part.seq >= first);
+      if (sent && sent.seq < first) exchange.sent = undefined;
+      if (!exchange.parts.length && !exchange.sent) this.exchanges.delete(id);
+    }
+  }
+
+  /** The request that an event belongs to. */
+  requestOf = (event: EventView): EventView | undefined => this.before(event, event.request_seq);
+
+  /** What an event is nested beneath: its request, else the request that caused it. */
+  parentOf = (event: EventView): EventView | undefined =>
+    this.before(event, event.request_seq ?? event.caused_by_seq);
+
+  /** The request or question that an event is the end of. */
+  endedBy(event: EventView): EventView | undefined {
+    const seq = event.kind === "RequestEnded" ? event.request_seq : this.endedSeq(event);
+    return this.before(event, seq);
+  }
+
+  /** The reply to a request, the closing of a question. */
+  answerOf(event: EventView): EventView | undefined {
+    return ofSameRun(event, this.answers.get(requestSeq(event)));
+  }
+
+  /** Seconds from a request or question to its end, also in the row of that end. */
+  elapsedOf(event: EventView): number | null {
+    const began = event.kind === "RequestEnded" ? undefined : this.endedBy(event);
+    if (began) return event.mono - began.mono;
+    const answer = this.answerOf(event);
+    if (answer) return answer.mono - event.mono;
+    const { elapsed_s } = this.endOf(event)?.detail ?? {};
+    return typeof elapsed_s === "number" ? elapsed_s : null;
+  }
+
+  /** In words, how a request of ours ended that was given up before an answer came. */
+  outcomeOf(event: EventView): string | undefined {
+    const ended = this.endOf(event);
+    const answer = this.answerOf(event);
+    return ended && (!answer || answer.seq > ended.seq) ? endWords(ended) : undefined;
+  }
+
+  /** Whether a request still waits; a stream that stays open on purpose does not. */
+  isPending(event: EventView): boolean {
+    if (event.status !== "request" || event.purpose === "listening") return false;
+    return this.hasAny && this.elapsedOf(event) === null;
+  }
+
+  /** Whether an event belongs to a request without being its answer. */
+  isNested(event: EventView): boolean {
+    if (event.status === "request") return (event.request_seq ?? event.caused_by_seq) !== null;
+    if (event.status === "notification") return event.request_seq !== null;
+    const request = isReply(event) ? this.requestOf(event) : undefined;
+    return request !== undefined && this.isNested(request);
+  }
+
+  /** The HTTP events of an exchange, in order. */
+  partsOf(exchangeId: number): EventView[] {
+    return this.exchanges.get(exchangeId)?.parts ?? [];
+  }
+
+  callIdOf(event: EventView): string | null {
+    return event.call_id ?? this.originOf(event)?.call_id ?? null;
+  }
+
+  purposeOf(event: EventView): string | null {
+    return event.purpose ?? this.originOf(event)?.purpose ?? null;
+  }
+
+  /** Whether an event is this request, belongs to it, or was caused by it. */
+  isOfRequest(event: EventView, seq: number): boolean {
+    let one = isHttp(event) ? this.originOf(event) : event;
+    for (; one; one = this.parentOf(one))
+      if ([one.seq, one.request_seq, one.caused_by_seq].includes(seq)) return true;
+    return false;
+  }
+
+  /** The calls whose clocks stood still for a question, by the seq of its request. */
+  pausedCallIds(questionSeq: number | null): string[] {
+    const ids = questionSeq === null ? null : this.pauses.get(questionSeq)?.detail.call_ids;
+    return Array.isArray(ids) ? ids.map(String) : [];
+  }
+
+  /** The request of an event; for an HTTP event the message that the exchange was made for. */
+  private originOf(event: EventView): EventView | undefined {
+    if (!isHttp(event)) return this.requestOf(event);
+    const { exchange_id } = event;
+    return exchange_id === null
+      ? undefined
+      : ofSameRun(event, this.exchanges.get(exchange_id)?.sent);
+  }
+
+  private endOf(event: EventView): EventView | undefined {
+    return event.status === "request"
+      ? ofSameRun(event, this.ends.get(requestSeq(event)))
+      : undefined;
+  }
+
+  /** A linked event, which is always an earlier one. */
+  private before(event: EventView, seq: number | null): EventView | undefined {
+    return seq !== null && seq < event.seq ? ofSameRun(event, this.find(seq)) : undefined;
+  }
+
+  private endedSeq(event: EventView): number | null {
+    if (event.kind === "QuestionClosed") return seqIn(event.detail.opened_seq);
+    if (isReply(event)) return event.request_seq;
+    // A batch may also bring notifications: it is the answer of another batch alone.
+    const isBatch = event.status === "batch" && this.requestOf(event)?.status === "batch";
+    return isBatch && event.kind === "FrameReceived" ? event.request_seq : null;
+  }
+
+  private addToExchange(event: EventView, id: number): void {
+    const exchange = this.exchanges.get(id) ?? { parts: [], sent: undefined };
+    if (isHttp(event)) exchange.parts.push(event);
+    else if (event.kind === "FrameSent") exchange.sent ??= event;
+    this.exchanges.set(id, exchange);
+  }
+}
+
+/** A pinned event may be of another run than those that are indexed. */
+const ofSameRun = ({ run_id }: EventView, found?: EventView): EventView | undefined =>
+  found?.run_id === run_id ? found : undefined;
+
+/** The seq by which others refer to a request, which may have been sent again. */
+const requestSeq = ({ seq, status, request_seq }: EventView): number =>
+  status === "request" ? (request_seq ?? seq) : seq;

@@ -1,0 +1,52 @@
+// What an address asks for by a link: the events of one request, call or HTTP exchange.
+import type { EventView } from "../api/types";
+import type { EventRing } from "./events";
+
+const NAMES = ["request", "call", "exchange"] as const;
+
+export interface LinkFilter {
+  name: (typeof NAMES)[number];
+  /** The seq of a request, the id of a call or of an exchange. */
+  value: string;
+}
+
+/** The link that a query names; null for none. */
+export function linkFilterOf(query: URLSearchParams): LinkFilter | null {
+  for (const name of NAMES) {
+    const value = query.get(name);
+    if (value) return { name, value };
+  }
+  return null;
+}
+
+/** A query with another link, or without any. */
+export function withLink(query: URLSearchParams, link: LinkFilter | null): URLSearchParams {
+  const next = new URLSearchParams(query);
+  for (const name of NAMES) next.delete(name);
+  if (link) next.set(link.name, link.value);
+  return next;
+}
+
+export function linkMatcher(
+  { links }: Pick<EventRing, "links">,
+  link: LinkFilter | null,
+): (event: EventView) => boolean {
+  if (link === null) return () => true;
+  const { name, value } = link;
+  if (name === "call") return (event) => links.callIdOf(event) === value;
+  const wanted = Number(value);
+  if (name === "exchange") return (event) => event.exchange_id === wanted;
+  return (event) => links.isOfRequest(event, wanted);
+}
+
+/** A request in words, by its method and id. */
+export const requestName = ({ method, request_id }: EventView): string =>
+  `${method ?? "request"}${request_id === null ? "" : ` with id ${request_id}`}`;
+
+/** In words what a link asks for. */
+export function linkWords(ring: EventRing, { name, value }: LinkFilter): string {
+  if (name === "call") return `call ${value}`;
+  if (name === "exchange") return `HTTP exchange ${value}`;
+  const request = ring.find(Number(value));
+  return request ? requestName(request) : `request ${value}, which is not recorded`;
+}
