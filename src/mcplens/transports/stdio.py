@@ -38,6 +38,8 @@ _ANSI: Final = re.compile(
 _PART_S: Final = 1.0
 # After exit or end of output, how long the rest of both may take to arrive.
 _WIND_UP_S: Final = 0.5
+# How long after a failed write the server's exit may still explain it.
+_EXIT_NOTICED_S: Final = 0.2
 
 _STRAY: Final = (
     "; the server prints to stdout, where only messages may stand: its logs belong on stderr"
@@ -73,6 +75,7 @@ class StdioTransport(Transport):
         self._last_words: deque[str] = deque(maxlen=_LAST_WORDS)
         self._is_closing = False
         self._is_winding_up = False
+        self._is_wound_up = False
         self._is_waiting_for_rest = False  # of a line on stderr
 
     def __repr__(self) -> str:
@@ -141,7 +144,18 @@ class StdioTransport(Transport):
             problem = self._stdin.write(out.data, gather=gather)
         if problem is not None and out.is_request and out.id is not None:
             error = TransportError("CONNECTION_LOST", f"not sent: the server {problem}")
-            self._receiver.request_failed(out.id, error)
+            if self._child is None or self._is_closing:
+                self._receiver.request_failed(out.id, error)
+            else:
+                self._work.start(self._fail_unless_exited(out.id, error), "stdio write failed")
+
+    async def _fail_unless_exited(self, request_id: RequestId, error: InspectorError) -> None:
+        """A server that exits closes its stdin first, and its exit says more than that."""
+        child = self._child
+        if child is None or not await self._exits_within(child, _EXIT_NOTICED_S):
+            self._receiver.request_failed(request_id, error)
+        elif self._is_wound_up:
+            self._receiver.request_failed(request_id, self._exit_error(child))
 
     # -- in ------------------------------------------------------------------------------------
 
@@ -201,6 +215,7 @@ class StdioTransport(Transport):
         for reader in self._readers:
             reader.flush()
         self._publish_exit(child)
+        self._is_wound_up = True
         if not self._is_closing:
             self._receiver.connection_lost(self._exit_error(child))
 
