@@ -16,6 +16,7 @@ from mcplens.background import Background
 from mcplens.clock import within
 from mcplens.errors import CancelledRequest, InspectorError, TimeoutExpired, classify
 from mcplens.events import EraDecided, ServerIntroduced, StateChanged
+from mcplens.logs import get_logger
 from mcplens.protocol.eras import era_of
 from mcplens.protocol.lifecycle import ConnectionState, IllegalTransition, Transition
 from mcplens.session.attribution import TaskRequests
@@ -32,6 +33,8 @@ from mcplens.transports.base import Closing, Transport
 from mcplens.version import VERSION
 
 _CLIENT_INFO: Final = {"name": "mcplens", "version": VERSION}
+
+_log: Final = get_logger(__name__)
 
 
 class Connector:
@@ -313,6 +316,7 @@ class Connector:
                 f"{self._connection.publish.server_id}: {problem}",
                 details={"from": problem.state.value, "to": problem.target.value},
             ) from None
+        self._log_move(old.state, event, error, retry_in_s)
         self._connection.publish(
             StateChanged(
                 old=old.state.value,
@@ -324,3 +328,27 @@ class Connector:
                 error=error.to_dict() if error is not None else None,
             )
         )
+
+    def _log_move(
+        self,
+        old: ConnectionState,
+        event: Transition,
+        error: InspectorError | None,
+        retry_in_s: float | None,
+    ) -> None:
+        connection = self._connection
+        new = connection.lifecycle
+        _log.debug(
+            "%s: %s -> %s (%s)", connection.server_id, old.value, new.state.value, event.value
+        )
+        if error is None:
+            return
+        # Its message may quote what the server sent: the code says enough here.
+        if event is Transition.CONNECTION_LOST:
+            _log.warning("%s: connection lost: %s", connection.server_id, error.code)
+        else:
+            _log.debug("%s: attempt to connect failed: %s", connection.server_id, error.code)
+        if retry_in_s is not None:
+            number, limit = new.retry_count + 1, self._retry_policy.max_retries
+            name = connection.server_id
+            _log.debug("%s: retry %d of %d in %g s", name, number, limit, retry_in_s)

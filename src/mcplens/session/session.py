@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import Any, Final
 
 from mcplens.bus import Publisher
 from mcplens.clock import Clock
 from mcplens.errors import CancelledRequest, InspectorError, TimeoutExpired
+from mcplens.logs import get_logger
 from mcplens.protocol.correlation import Correlation
 from mcplens.session.attribution import NOWHERE, Attribution, TaskRequests, link_to
 from mcplens.session.config import ConnectionConfig
@@ -25,6 +26,8 @@ from mcplens.session.message_sender import MessageSender
 from mcplens.session.queue import QueueEntry
 from mcplens.session.unmatched_replies import UnmatchedReplies, quote, quote_unfinished
 from mcplens.transports.base import Transport
+
+_log: Final = get_logger(__name__)
 
 
 class Session:
@@ -48,6 +51,7 @@ class Session:
     ) -> None:
         self.transport = transport
         self.clock = clock
+        self._server_id = publish.server_id
         self.client_info = client_info
         self.client_capabilities = client_capabilities
         self.is_lost = False
@@ -127,6 +131,8 @@ class Session:
             shown = ", ".join(quote(raw) for raw in entry.evidence)
             message += f"; these bytes came meanwhile and are not a valid message: {shown}"
         message += quote_unfinished(self.transport.unfinished(entry.id))
+        name = self._server_id
+        _log.debug("%s: no answer to %s within %.3g s", name, entry.method, elapsed_s)
         self.give_up(entry, "timed out")
         self.in_flight.fail(entry, TimeoutExpired("REQUEST_TIMEOUT", message))
 

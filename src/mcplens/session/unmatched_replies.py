@@ -7,12 +7,14 @@ be meant, that one fails a second later if nothing better comes. Called by messa
 from __future__ import annotations
 
 from collections import deque
+from logging import DEBUG, WARNING
 from typing import Final
 
 from mcplens.bus import Publisher
 from mcplens.clock import Clock
 from mcplens.errors import InspectorError, ProtocolError
 from mcplens.events import LateReply, ReplyUnmatched
+from mcplens.logs import get_logger
 from mcplens.protocol.frames import Batch, Frame, Kind, Malformed, RequestId
 from mcplens.session.attribution import Attribution, Received
 from mcplens.session.in_flight import RequestsInFlight
@@ -29,6 +31,9 @@ _REMEMBERED: Final = 16
 _REMEMBERED_BYTES: Final = 64 * 1024
 # A late reply that is larger is an event alone: the history may have one for each of its requests.
 _LATE_BYTES: Final = 256 * 1024
+
+
+_log: Final = get_logger(__name__)
 
 
 class UnmatchedReplies:
@@ -50,6 +55,7 @@ class UnmatchedReplies:
         self._publish = publish
         self._clock = clock
         self._answered: deque[bytes] = deque(maxlen=_REMEMBERED)
+        self._has_warned = False
         self._doomed: set[RequestId] = set()  # will fail within the second if nothing better comes
 
     def __repr__(self) -> str:
@@ -76,6 +82,7 @@ class UnmatchedReplies:
 
     def malformed(self, message: Malformed, received: Received) -> None:
         """Bytes that are not a message; a request whose id can be read in them fails at once."""
+        self._log_malformed(message)
         is_attributed = False
         for identity in message.ids:
             late = self._correlation.late(identity)
@@ -93,6 +100,14 @@ class UnmatchedReplies:
             self.unattributed(message, received, received.carrier_id, message.reason)
         else:
             self._note_evidence(message)
+
+    def _log_malformed(self, message: Malformed) -> None:
+        """Warn once: a server that prints to stdout may do so with every line."""
+        level = DEBUG if self._has_warned else WARNING
+        self._has_warned = True
+        if _log.isEnabledFor(level):
+            size, name = len(message.raw), self._publish.server_id
+            _log.log(level, "%s: received a malformed message of %d bytes", name, size)
 
     def answer_to_nothing(self, frame: Frame, received: Received) -> None:
         """A well-formed reply whose id no waiting request has."""

@@ -7,6 +7,7 @@ errors. It knows nothing of JSON-RPC. Made by http_client.py for both HTTP trans
 from __future__ import annotations
 
 from collections.abc import Callable
+from logging import DEBUG
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from mcplens.errors import (
@@ -23,6 +24,7 @@ from mcplens.events import (
     HttpRequestSent,
     HttpResponseReceived,
 )
+from mcplens.logs import get_logger
 from mcplens.protocol.secret_masking import mask_headers, mask_url
 from mcplens.transports.base import give_way
 from mcplens.transports.network import KEPT_BYTES, status_error, unreachable
@@ -41,6 +43,9 @@ _FLOOD_BYTES: Final = 32 * 1024
 # Enough to recognise where a redirect points.
 _QUOTED_CHARACTERS: Final = 200
 _REDIRECTS: Final = (301, 302, 303, 307, 308)
+
+
+_log: Final = get_logger("mcplens.transports.http")
 
 
 class HttpExchange:
@@ -215,6 +220,8 @@ class HttpExchange:
             ]
         )
         elapsed_s = client.clock.monotonic() - self._started
+        if _log.isEnabledFor(DEBUG):
+            _log.debug("%s: HTTP %d after %.3f s", self.doing, self.status, elapsed_s)
         client.publish(
             HttpResponseReceived(
                 exchange_id=self.id,
@@ -305,6 +312,7 @@ class HttpExchange:
             self._end("closed by us before its end", so_far)
             return problem
         error = problem if isinstance(problem, InspectorError) else self._explain(problem)
+        _log.debug("%s failed: %s", self.doing, error.code)
         self._end(error.message, so_far)
         self._chunks.clear()  # the traceback of a stored error keeps us alive
         return error

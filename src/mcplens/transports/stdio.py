@@ -21,6 +21,7 @@ import msgspec
 from mcplens.clock import within
 from mcplens.errors import InspectorError, TransportError, classify
 from mcplens.events import ProcessExited, ProcessStarted, StderrLine
+from mcplens.logs import get_logger
 from mcplens.protocol.frames import Malformed, RequestId, parse
 from mcplens.protocol.line_splitter import LineSplitter
 from mcplens.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Closing, Outgoing, Transport
@@ -44,6 +45,9 @@ _EXIT_NOTICED_S: Final = 0.2
 _STRAY: Final = (
     "; the server prints to stdout, where only messages may stand: its logs belong on stderr"
 )
+
+
+_log: Final = get_logger(__name__)
 
 
 class StdioTransport(Transport):
@@ -107,6 +111,9 @@ class StdioTransport(Transport):
             child = self._child = ChildProcess(launch)
         except OSError as problem:
             raise classify(problem, f"starting {launch.argv[0]}") from None
+        # Arguments and environment may hold secrets.
+        arguments = len(launch.argv) - 1
+        _log.debug("started %s with %d arguments as pid %d", launch.argv[0], arguments, child.pid)
         argv, env_names = list(launch.argv), sorted(self._env or ())
         self._publish(ProcessStarted(pid=child.pid, argv=argv, cwd=launch.cwd, env_names=env_names))
         self._stdin = await PipeWriter.open(child)
@@ -240,6 +247,7 @@ class StdioTransport(Transport):
             exit_code = code if code >= 0 else None
             exited = ProcessExited(pid=child.pid, exit_code=exit_code, signal=signal_name(code))
             self._publish(exited)
+            _log.debug("pid %d %s", child.pid, describe_exit(code))
 
     # -- closing -------------------------------------------------------------------------------
 
@@ -257,8 +265,18 @@ class StdioTransport(Transport):
             elif how is Closing.GRACEFUL and not await self._exits_within(
                 child, self._close_wait_s
             ):
+                _log.debug(
+                    "pid %d still runs %g s after its stdin was closed: sending SIGTERM",
+                    child.pid,
+                    self._close_wait_s,
+                )
                 child.signal_group(signal.SIGTERM)
                 if not await self._exits_within(child, self._terminate_wait_s):
+                    _log.warning(
+                        "pid %d ignored SIGTERM for %g s: killing it",
+                        child.pid,
+                        self._terminate_wait_s,
+                    )
                     child.signal_group(signal.SIGKILL)
                     await self._exits_within(child, 2.0)
         finally:

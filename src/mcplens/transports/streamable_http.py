@@ -16,6 +16,7 @@ import msgspec
 
 from mcplens.clock import Timer, within
 from mcplens.errors import HttpError, InspectorError
+from mcplens.logs import get_logger
 from mcplens.protocol.frames import Frame, Malformed, Message, RequestId, parse
 from mcplens.protocol.secret_masking import mask
 from mcplens.protocol.sse import SseEvent
@@ -42,6 +43,9 @@ _SHORT_STREAM_S: Final = 5.0
 _DRAIN_S: Final = 5.0
 # How long the server may take to hear that we leave.
 _GOODBYE_S: Final = {Closing.GRACEFUL: 2.0, Closing.HANDOVER: 0.3}
+
+
+_log: Final = get_logger("mcplens.transports.http")
 
 
 class StreamableHttpTransport(Transport):
@@ -261,6 +265,7 @@ class StreamableHttpTransport(Transport):
         )
         if self._session.id == carried:
             self._session.take(None)
+            _log.debug("%s: the session expired", self._client.shown_url)
             self._stop_listening()
             # First, so that what waits behind this request waits for the new session.
             self._receiver.session_expired(error)
@@ -305,6 +310,7 @@ class StreamableHttpTransport(Transport):
                 if answer.has_doubtful:
                     return  # the session fails the request, quoting what came
                 raise answer.ending()
+            _log.debug("%s: resuming the stream of %s", self._client.shown_url, out.name)
             await self._wait_for(answer, failures)
             try:
                 async with self._get(answer) as exchange:

@@ -25,6 +25,7 @@ from mcplens.errors import (
     classify,
 )
 from mcplens.events import HttpExchangeEnded, HttpRequestSent, HttpResponseReceived
+from mcplens.logs import get_logger, muted_logger
 from mcplens.protocol.secret_masking import mask_headers, mask_url
 from mcplens.transports.base import (
     DEFAULT_MAX_MESSAGE_BYTES,
@@ -55,6 +56,9 @@ SUBPROTOCOL: Final = "mcp"
 MAX_BACKLOG_BYTES: Final = 64 * 1024 * 1024
 # How long the server may take to say goodbye.
 _GOODBYE_S: Final = {Closing.GRACEFUL: 2.0, Closing.HANDOVER: 0.3}
+
+
+_log: Final = get_logger(__name__)
 
 
 @dataclass
@@ -116,8 +120,10 @@ class WebSocketTransport(Transport):
             error = self._explain(problem)
             is_status = isinstance(error, HttpError)  # it says all itself
             self._publish_handshake(started, None if is_status else error.message)
+            _log.debug("%s: not connected: %s", self._shown_url, error.code)
             raise error from problem
         self._publish_handshake(started)
+        _log.debug("%s: connected", self._shown_url)
         if socket.subprotocol != SUBPROTOCOL:
             self._remark(f"the server did not accept the subprotocol {SUBPROTOCOL!r}")
         self._work.start(self._read(socket), "WebSocket reader")
@@ -183,6 +189,7 @@ class WebSocketTransport(Transport):
             ping_interval=None,
             close_timeout=_GOODBYE_S[Closing.GRACEFUL],
             max_size=self.max_message_bytes,
+            logger=muted_logger("mcplens.transports.websocket.library"),
             # The library only calls it, and types it as a class.
             create_connection=partial(WebSocketConnection, facts=self._facts, clock=self._clock),  # type: ignore[arg-type]
             **secure,
@@ -247,6 +254,7 @@ class WebSocketTransport(Transport):
         else:
             message = "the WebSocket broke off without a close frame"
             details["close_code"] = int(CloseCode.ABNORMAL_CLOSURE)
+        _log.debug("%s: closed with code %s", self._shown_url, details["close_code"])
         return TransportError("CONNECTION_LOST", f"{self._shown_url}: {message}", details=details)
 
     def _explain(self, problem: Exception) -> InspectorError:
