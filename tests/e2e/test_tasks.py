@@ -72,6 +72,8 @@ def test_the_result_of_a_call_as_a_task_is_viewed(window: Watched) -> None:
     expect(task).to_be_hidden()
     row.get_by_role("link", name="Messages", exact=True).click()
     expect(page).to_have_url(re.compile(r"/s/one/traffic\?request=\d+"))
+    # Progress and polls belong to it as well.
+    page.get_by_label("Filter traffic").fill("tools/call")
     expect(page.get_by_role("option", name="tools/call result")).to_be_visible()
     window.assert_clean()
 
