@@ -57,6 +57,25 @@ def test_one_event_is_shown_byte_for_byte(shell: Shell) -> None:
     assert message["params"]["arguments"] == {"text": "exact"}
 
 
+def test_all_that_belongs_to_a_request_is_shown_from_any_of_its_events(shell: Shell) -> None:
+    call(shell, "together")
+    found = shell.run("history", "search", '"together"', "--method", "tools/call", "--json")
+    request, answer = sorted(
+        (json.loads(line) for line in found.text.splitlines()), key=lambda entry: entry["seq"]
+    )
+    run_id = request["run_id"]
+    for event in (request, answer):
+        shown = shell.run("history", "show", run_id, str(event["seq"]), "--related", "--json")
+        related = [json.loads(line) for line in shown.text.splitlines()]
+        kinds = [entry["kind"] for entry in related]
+        assert kinds == ["FrameSent", "RequestStarted", "FrameReceived", "RequestEnded"]
+        assert {entry["request_seq"] for entry in related} == {None, request["seq"]}
+    alone = shell.run("history", "show", run_id, "1", "--related")
+    assert alone.code == exit_codes.USAGE
+    assert "belongs to no recorded request" in alone.err
+    assert "give a run" in shell.run("history", "show", "--related").err
+
+
 def test_a_recorded_request_can_be_sent_again(shell: Shell) -> None:
     call(shell, "again")
     found = shell.run("history", "search", '"again"', "--method", "tools/call", "--json")

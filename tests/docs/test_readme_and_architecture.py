@@ -111,3 +111,11 @@ SCREENS = [path for path in (PAGE / "screens").iterdir() if path.is_dir()]
 @pytest.mark.parametrize("screen", SCREENS, ids=lambda path: path.name)
 def test_no_screen_imports_another(screen: Path) -> None:
     assert imported_folders(screen, PAGE / "screens") == set()
+
+
+def test_every_file_that_contributing_names_is_there() -> None:
+    named = set(re.findall(r"`([\w./]+/[\w./]*)`", (ROOT / "CONTRIBUTING.md").read_text()))
+    installed = {name for name in named if "node_modules" in name or "static" in name}
+    places = (ROOT, PACKAGE)
+    missing = {name for name in named if not any((place / name).exists() for place in places)}
+    assert missing <= installed

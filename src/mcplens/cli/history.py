@@ -19,7 +19,7 @@ from mcplens.cli.replay import command as replay
 from mcplens.cli.trace_files import export, import_
 
 if TYPE_CHECKING:
-    from mcplens.store.history import Entry, History, RunSummary
+    from mcplens.store.history import Entry, History, RequestRecord, RunSummary
 
 _ARROWS = {"FrameSent": "->", "FrameReceived": "<-"}
 # Bytes that are shown before what a search found.
@@ -61,6 +61,12 @@ def list_runs(flags: CommandOptions, limit: int, is_json: bool) -> None:
 @click.argument("seq", required=False, type=int)
 @click.option("-n", "--limit", default=200, show_default=True, help="How many events.")
 @click.option("--frames", "only_frames", is_flag=True, help="Only messages.")
+@click.option(
+    "--related",
+    "with_related",
+    is_flag=True,
+    help="All events of the request that SEQ belongs to, with what it caused.",
+)
 @click.option("--json", "is_json", is_flag=True, help="JSON Lines.")
 @click.pass_obj
 def show(
@@ -69,6 +75,7 @@ def show(
     seq: int | None,
     limit: int,
     only_frames: bool,
+    with_related: bool,
     is_json: bool,
 ) -> None:
     """Show the events of a run (by default the newest), or one event in full.
@@ -76,11 +83,17 @@ def show(
     \b
     mcplens history show
     mcplens history show 3f2a 17
+    mcplens history show 3f2a 17 --related
     """
     from mcplens.store.filters import Filter
 
+    if with_related and seq is None:
+        raise click.UsageError("--related needs an event: give a run and the SEQ of the event")
     with opened(flags, is_json=is_json) as history:
         summary = run_of(history, run_id)
+        if seq is not None and with_related:
+            _print_related(history, summary.run_id, seq, is_json)
+            return
         if seq is not None:
             _print_whole(history, summary.run_id, seq, is_json)
             return
@@ -209,6 +222,26 @@ def _around(history: History, entry: Entry, text: str, *, ignore_case: bool) -> 
         start += 1
     head = "…".encode() + raw[start : at + len(wanted) + len(entry.head)]
     return msgspec.structs.replace(entry, head=head)
+
+
+def _print_related(history: History, run_id: str, seq: int, is_json: bool) -> None:
+    record = history.request_record(run_id, seq)
+    if record is None:
+        if history.event(run_id, seq) is None:
+            raise click.UsageError(f"that run has no event {seq}")
+        raise click.UsageError(
+            f"event {seq} belongs to no recorded request; to see it alone: "
+            f"mcplens history show {run_id[:8]} {seq}"
+        )
+    _print_all(sorted(_entries_of(record), key=lambda entry: entry.seq), is_json)
+    if record.is_cut:
+        output.note("the run is long: later events of this request were not looked for")
+
+
+def _entries_of(record: RequestRecord) -> list[Entry]:
+    """The events of a request, its HTTP exchanges, and of the requests that it caused."""
+    caused = [entry for one in record.caused for entry in _entries_of(one)]
+    return [*record.entries, *record.http, *caused]
 
 
 def _print_whole(history: History, run_id: str, seq: int, is_json: bool) -> None:
