@@ -88,16 +88,17 @@ class InputRounds:
         timeout_s: float | None,
         on_progress: OnProgress | None,
         headers: Mapping[str, str] | None,
-        refresh_headers: Callable[[], Awaitable[object]] | None = None,
+        refresh_headers: Callable[[CallTag], Awaitable[object]] | None = None,
     ) -> tuple[str, Frame]:
         """Send a request, and answer what its server requires before it answers.
 
         Returns the kind of the result (`complete` or `task`) and the result. `refresh_headers` is
         called where the server says that the headers do not match the body; then it is sent again.
         """
+        connection, requests = self._connection, self._requests
 
         def send(given: Mapping[str, Any]) -> Awaitable[Frame]:
-            return self._requests.send(
+            return requests.send(
                 method,
                 given,
                 tag=tag,
@@ -109,16 +110,16 @@ class InputRounds:
         try:
             frame = await send(params)
         except ServerError as error:
-            if not self._connection.is_stateless:
+            if not connection.is_stateless:
                 if error.rpc_code != URL_ELICITATION_REQUIRED:
                     raise
                 frame = await self.open_urls(method, error, lambda: send(params), tag)
             elif error.rpc_code == HEADER_MISMATCH and refresh_headers is not None:
-                await refresh_headers()
+                await refresh_headers(tag)
                 frame = await send(params)
             else:
                 raise
-        if not self._connection.is_stateless:
+        if not connection.is_stateless:
             return "complete", frame
         kind = result_type(frame, method)
         if kind == "input_required":

@@ -7,7 +7,7 @@ as it likes. From there on client_tasks.py has it. Called by the client.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -109,21 +109,21 @@ class ToolCalls:
             frame = made
         raise invalid("tools/call", "the server answered at once and made no task of it", frame)
 
-    async def _send(
+    def _send(
         self,
         params: Mapping[str, Any],
         tag: CallTag,
         timeout_s: float | None,
         on_progress: OnProgress | None,
         headers: Mapping[str, str] | None,
-    ) -> tuple[str, Frame]:
-        def refresh_headers() -> Any:
-            # Our view of which arguments the tool mirrors in headers is outdated.
-            return self._catalog.fetch("tools", Tool, tag=tag)
-
-        return await self._rounds.interact(
-            "tools/call", params, tag, timeout_s, on_progress, headers, refresh_headers
+    ) -> Coroutine[Any, Any, tuple[str, Frame]]:
+        return self._rounds.interact(
+            "tools/call", params, tag, timeout_s, on_progress, headers, self._refresh_headers
         )
+
+    async def _refresh_headers(self, tag: CallTag) -> None:
+        """Our view of which arguments a tool mirrors in headers is outdated: list the tools."""
+        await self._catalog.fetch("tools", Tool, tag=tag)
 
     # -- 2025-11-25 ----------------------------------------------------------------------------
 
