@@ -6,7 +6,7 @@ carries out.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, Unpack
 
 from mcplens.bus import Bus, Publisher
@@ -274,7 +274,7 @@ class Client:
         """One page of `tools`, `resources`, `resource_templates` or `prompts`."""
         return await self._catalog.fetch_page(kind, cursor, **options)
 
-    def call_tool(
+    async def call_tool(
         self,
         name: str,
         arguments: Mapping[str, Any] | None = None,
@@ -285,7 +285,7 @@ class Client:
         headers: Mapping[str, str] | None = None,
         task: bool | float | None = None,
         tag: CallTag | None = None,
-    ) -> Coroutine[Any, Any, ToolResult]:
+    ) -> ToolResult:
         """Call a tool; its own failure is returned (`is_error`), not raised.
 
         `task` calls it as a task that lives so many seconds (True: 60) and waits for its end, which
@@ -295,8 +295,7 @@ class Client:
         Raises:
             InspectorError: no answer, an error answer, or one that breaks its shape.
         """
-        # Not a coroutine of its own: each one more is passed through by every call.
-        return self._tool_calls.call(
+        return await self._tool_calls.call(
             name,
             arguments,
             tag=tag or self.new_tag(),
