@@ -31,7 +31,7 @@ Purpose = Literal[
 ]
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, tag=True, tag_field="type"):
+class Event(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag=True, tag_field="type"):
     """The fields of every event: its position, filled in when it is published."""
 
     run_id: str = ""

@@ -13,8 +13,8 @@ from mcplens.bus import Bus
 from mcplens.clock import SystemClock
 from mcplens.events import Event
 from mcplens.store.database import Run
+from mcplens.store.recorded_secrets import Mask
 from mcplens.store.recorder import Recorder
-from mcplens.store.secret_masks import Mask
 from mcplens.store.trace import FORMAT, VERSION
 from mcplens.store.trace_transfer import import_trace
 from tests.docs.markdown import DOCS, blocks

@@ -20,9 +20,9 @@ from mcplens.cli.exit_codes import CommandError
 from mcplens.cli.target_resolution import Target, confirm, is_known, resolve, with_options
 from mcplens.events import HttpRequestSent, ProcessStarted
 from mcplens.protocol.secret_masking import mask_url
+from mcplens.store.recorded_secrets import is_masked
 from mcplens.store.replay import ReplayRequest, is_request, request_to_replay
 from mcplens.store.row_decoding import StoredEvent
-from mcplens.store.secret_masks import is_masked
 
 # Headers that a transport makes anew for each request; all others were given by the user.
 _OWN_HEADERS = frozenset(

@@ -1,4 +1,4 @@
-"""Converts sampling to and from OpenAI's chat API. Pure; called by session/model.py."""
+"""Converts sampling to and from OpenAI's chat API. Pure; called by session/model_endpoint.py."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
     manual     leave it to a person              refuse     say no
     fixed      always this text                  delay      wait, then answer like another
     echo       the last thing the user said      script     one way after the other
-    tool-use   call the tools that are offered   model      ask a model (see model.py)
+    tool-use   call the tools that are offered   model      ask a model (see model_endpoint.py)
 
 Built in are those that need no settings; the rest come from the configuration's `profiles`. More
 kinds: `register_profile`.

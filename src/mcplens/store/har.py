@@ -16,8 +16,8 @@ import msgspec
 from mcplens.store.filters import Filter, SeqRanges
 from mcplens.store.history import History, Place
 from mcplens.store.lenient_json import to_json
+from mcplens.store.recorded_secrets import KeysOf
 from mcplens.store.rows import FRAME_KINDS, Row
-from mcplens.store.secret_masks import KeysOf
 from mcplens.version import VERSION
 
 HTTP_KINDS: Final = frozenset(

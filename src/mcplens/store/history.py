@@ -20,11 +20,11 @@ from mcplens.store.blocks import unpack
 from mcplens.store.filters import EventMatcher
 from mcplens.store.filters import Filter as Filter
 from mcplens.store.lenient_json import from_json
+from mcplens.store.recorded_secrets import KeyMasker, KeysOf
 from mcplens.store.request_records import RequestRows, gather
 from mcplens.store.row_decoding import StoredEvent, decode_row
 from mcplens.store.rows import Row, mask_row
 from mcplens.store.schema import SEQ_BITS, SEQ_MASK, Locked, Unusable, explain, open_to_read
-from mcplens.store.secret_masks import KeyMasker, KeysOf
 
 # Enough of a payload for one line of a list.
 HEAD_BYTES: Final = 200

@@ -45,7 +45,7 @@ CLOSE_TIMEOUT_S: Final = 5.0
 
 Warn = Callable[[str], None]
 if TYPE_CHECKING:
-    from mcplens.store.secret_masks import KeysOf
+    from mcplens.store.recorded_secrets import KeysOf
     from mcplens.store.trace import TraceFile
 
     # Where rows are written; used only by the thread of the recorder.

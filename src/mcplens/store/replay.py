@@ -14,8 +14,8 @@ import msgspec
 
 from mcplens.errors import InspectorError
 from mcplens.protocol.frames import Frame, Kind, decode_value
+from mcplens.store.recorded_secrets import Mask
 from mcplens.store.row_decoding import StoredEvent
-from mcplens.store.secret_masks import Mask
 
 # The protocol's own members of `_meta`: 2026-07-28 writes them into every request.
 _OWN_META: Final = "io.modelcontextprotocol/"

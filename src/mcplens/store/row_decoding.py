@@ -12,8 +12,8 @@ import msgspec
 
 from mcplens.events import Event
 from mcplens.protocol.frames import Frame, Kind, Malformed, Message, parse
+from mcplens.store.recorded_secrets import Mask
 from mcplens.store.rows import KINDS, NO_LINKS, Row, plan_of
-from mcplens.store.secret_masks import Mask
 
 _FRAME_STATUSES: Final = frozenset(kind.value for kind in Kind)
 

@@ -27,7 +27,7 @@ from mcplens.events import (
 )
 from mcplens.protocol.frames import Frame, Kind, Malformed, Message, RequestId
 from mcplens.store.lenient_json import from_json, to_json
-from mcplens.store.secret_masks import (
+from mcplens.store.recorded_secrets import (
     KeyMasker,
     KeysOf,
     Mask,

@@ -15,9 +15,9 @@ from mcplens.errors import ConfigurationError
 from mcplens.store.database import Database, Run
 from mcplens.store.filters import Filter
 from mcplens.store.history import History, IsStopped, check, go_on, unreadable
+from mcplens.store.recorded_secrets import KeysOf
 from mcplens.store.rows import Row
 from mcplens.store.schema import Locked, Unusable
-from mcplens.store.secret_masks import KeysOf
 from mcplens.store.trace import BrokenLine, event_line, header_line, read_trace, run_line
 
 # Events per transaction of an import: few, so that a recorder does not have to wait.

@@ -13,8 +13,8 @@ from mcplens.config.environment import Environment, user_state_folder
 from mcplens.config.files import write_text
 from mcplens.errors import InspectorError
 from mcplens.protocol.secret_masking import is_secret_name
-from mcplens.store.secret_masks import KeyMasker, KeysOf
-from mcplens.store.secret_masks import plain as plain_name
+from mcplens.store.recorded_secrets import KeyMasker, KeysOf
+from mcplens.store.recorded_secrets import plain as plain_name
 
 _FILE_NAME: Final = "examples.json"
 # More than a person can name.

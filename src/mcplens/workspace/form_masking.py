@@ -14,7 +14,7 @@ from typing import Any, Final
 from mcplens.config.files import invalid
 from mcplens.config.placeholders import variables_of
 from mcplens.protocol.secret_masking import is_secret_name, mask, mask_url
-from mcplens.store.secret_masks import mask_argv, plain
+from mcplens.store.recorded_secrets import mask_argv, plain
 
 _SECRET_KEYS: Final = ("env", "headers", "auth", "secretKeys")
 # What `mask` makes, with any length in it.

@@ -218,7 +218,7 @@ describe("a link in the address", () => {
     expect(linkFilterOf(withLink(query, null))).toBeNull();
     const words = (name: LinkFilter["name"], value: string) => linkWords(ring, { name, value });
     expect(words("request", "1")).toBe("tools/call with id 7");
-    expect(words("request", "99")).toBe("request 99, which is not recorded");
+    expect(words("request", "99")).toBe("the request of event 99");
     expect(words("exchange", "4")).toBe("HTTP exchange 4");
   });
 });

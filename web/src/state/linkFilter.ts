@@ -48,5 +48,5 @@ export function linkWords(ring: EventRing, { name, value }: LinkFilter): string 
   if (name === "call") return `call ${value}`;
   if (name === "exchange") return `HTTP exchange ${value}`;
   const request = ring.find(Number(value));
-  return request ? requestName(request) : `request ${value}, which is not recorded`;
+  return request ? requestName(request) : `the request of event ${value}`;
 }

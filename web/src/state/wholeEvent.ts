@@ -1,4 +1,4 @@
-// Fetches a whole event, where a row has only the beginning.
+// Fetches one event in full, from memory or the recording, and says if it is not recorded.
 import { useEffect, useState } from "react";
 import { fetchEvent } from "../api/http";
 import { CommandError } from "../api/socket";

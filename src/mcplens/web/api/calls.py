@@ -16,7 +16,7 @@ from msgspec import Raw
 from mcplens.errors import InspectorError, short_text
 from mcplens.protocol.frames import RequestId
 from mcplens.protocol.secret_masking import is_secret_name
-from mcplens.store.secret_masks import plain as plain_name
+from mcplens.store.recorded_secrets import plain as plain_name
 from mcplens.store.truncation import short_id
 from mcplens.web.api.errors import ErrorView, error_view
 from mcplens.web.api.questions import LinkView, awaited_links

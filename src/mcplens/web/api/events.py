@@ -1,4 +1,4 @@
-"""Events and runs as the page is shown them; made by rows.py and recording.py."""
+"""Events and runs as the page is shown them; made by event_rows.py and recording_queries.py."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ from functools import partial
 import msgspec
 
 from mcplens.store import pins, run_deletion
+from mcplens.store.recorded_secrets import Maskers
 from mcplens.store.rows import mask_rows
-from mcplens.store.secret_masks import Maskers
 from mcplens.web.api.events import EventView
 from mcplens.web.event_rows import event_view
 from mcplens.web.recording_queries import row_of

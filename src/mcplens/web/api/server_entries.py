@@ -16,8 +16,8 @@ from mcplens.config.files import Written
 from mcplens.config.model import ServerEntry, Source
 from mcplens.errors import InspectorError
 from mcplens.protocol.secret_masking import mask_url
-from mcplens.store.secret_masks import mask_argv
-from mcplens.store.secret_masks import plain as plain_name
+from mcplens.store.recorded_secrets import mask_argv
+from mcplens.store.recorded_secrets import plain as plain_name
 from mcplens.web.api.errors import ErrorView, error_view
 from mcplens.web.registry import Command, command
 from mcplens.web.safe_json import json_safe

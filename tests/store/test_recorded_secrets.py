@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from mcplens.store.secret_masks import KeyMasker, mask_argv
+from mcplens.store.recorded_secrets import KeyMasker, mask_argv
 
 MASKER = KeyMasker(["password", "api_key", "", "password"])
 

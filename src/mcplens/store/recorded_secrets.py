@@ -1,7 +1,8 @@
 """Masks secrets in what is recorded: values of secret keys in JSON, headers and URLs in commands.
 
 A masked value keeps its length, and a `Mask` says where it was. Headers and URLs of HTTP exchanges
-are masked earlier (protocol/secret_masking.py); here they are only marked. Called by rows.py.
+are masked by their names before they are published (protocol/secret_masking.py); here also headers
+that the configuration calls secret. Called by rows.py.
 """
 
 from __future__ import annotations
