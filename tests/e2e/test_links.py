@@ -30,7 +30,7 @@ SEND = """
   socket.onerror = () => fail(new Error("the socket broke"));
   socket.onmessage = ({ data }) => {
     const { type, id } = JSON.parse(data);
-    if (type === "Reply" && id >= first && ++answers === count) {
+    if (type === "CommandReply" && id >= first && ++answers === count) {
       socket.close();
       done();
     }
