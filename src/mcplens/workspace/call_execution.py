@@ -266,7 +266,6 @@ def _send_raw(server: Server, calls: Calls, spec: RawMessage) -> Call:
             raise InspectorError("INVALID_REQUEST", text, details={"findings": [text]})
 
     async def work(tag: CallTag, on_progress: OnProgress) -> Outcome:
-        start = client.last_seq
         try:
             reply = await client.send_raw(data, force=force, **_keywords(spec, tag, on_progress))
         except ServerError as error:
@@ -275,7 +274,7 @@ def _send_raw(server: Server, calls: Calls, spec: RawMessage) -> Call:
             # Whoever sends bytes wants to see the bytes of the answer.
             return Outcome(error.raw, is_error=True)
         if reply is None:
-            return await replies_to(client, message, start)
+            return await replies_to(client, message, tag.last_seq or 0)
         return Outcome(reply.raw)
 
     shown = msgspec.json.encode(data.decode("utf-8", "backslashreplace"))

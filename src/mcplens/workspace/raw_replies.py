@@ -21,17 +21,22 @@ from mcplens.workspace.calls import Outcome
 REPLY_WAIT_S: Final = 2.0
 
 
-async def replies_to(client: Client, message: Message, after_seq: int) -> Outcome:
-    """The replies to a message sent after this event: all that are expected, within two seconds."""
+async def replies_to(client: Client, message: Message, sent_seq: int) -> Outcome:
+    """The replies to the message that this frame carried: all that are expected, within two
+    seconds. One that the wire links to another request is not among them."""
     ids, expected = request_ids(message), _expected_count(message)
     found: list[Frame | Malformed] = []
 
     async def collect() -> None:
-        async for event in client.events(after_seq):
+        async for event in client.events(sent_seq):
             if isinstance(event, StateChanged):
                 return  # disconnected: no more replies
-            reply = event.message if isinstance(event, ReplyUnmatched) else None
-            if not isinstance(reply, Frame | Malformed) or not _may_answer(reply, ids):
+            if not isinstance(event, ReplyUnmatched):
+                continue
+            reply, linked = event.message, None if event.is_inferred else event.request_seq
+            if not isinstance(reply, Frame | Malformed) or linked not in (sent_seq, None):
+                continue
+            if linked is None and not _may_answer(reply, ids):
                 continue
             found.append(reply)
             is_for_all = isinstance(reply, Malformed) or reply.id is None
