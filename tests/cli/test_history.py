@@ -70,6 +70,17 @@ def test_all_that_belongs_to_a_request_is_shown_from_any_of_its_events(shell: Sh
         kinds = [entry["kind"] for entry in related]
         assert kinds == ["FrameSent", "RequestStarted", "FrameReceived", "RequestEnded"]
         assert {entry["request_seq"] for entry in related} == {None, request["seq"]}
+    ask = shell.run("call", "demo", "elicit-form", "--elicit", "accept", "-q")
+    assert ask.code == exit_codes.DONE, ask.err
+    found = shell.run("history", "search", '"inputResponses"', "--json")
+    (second,) = [json.loads(line) for line in found.text.splitlines()]
+    shown = shell.run(
+        "history", "show", second["run_id"], str(second["seq"]), "--related", "--json"
+    )
+    rounds = [json.loads(line) for line in shown.text.splitlines()]
+    sent = [entry for entry in rounds if entry["kind"] == "FrameSent"]
+    assert [entry["method"] for entry in sent] == ["tools/call", "tools/call"]
+    assert "QuestionOpened" in [entry["kind"] for entry in rounds]
     alone = shell.run("history", "show", run_id, "1", "--related")
     assert alone.code == exit_codes.USAGE
     assert "belongs to no recorded request" in alone.err

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _ARROWS = {"FrameSent": "->", "FrameReceived": "<-"}
 # Bytes that are shown before what a search found.
 _LEAD = 24
+# Events of one call that are looked at: a task that was polled for days has more.
+_MOST_OF_CALL = 1_000
 
 
 @click.group("history", context_settings={"help_option_names": ["-h", "--help"]})
@@ -65,7 +67,7 @@ def list_runs(flags: CommandOptions, limit: int, is_json: bool) -> None:
     "--related",
     "with_related",
     is_flag=True,
-    help="All events of the request that SEQ belongs to, with what it caused.",
+    help="All events of the call or request that SEQ belongs to, with what it caused.",
 )
 @click.option("--json", "is_json", is_flag=True, help="JSON Lines.")
 @click.pass_obj
@@ -233,9 +235,29 @@ def _print_related(history: History, run_id: str, seq: int, is_json: bool) -> No
             f"event {seq} belongs to no recorded request; to see it alone: "
             f"mcplens history show {run_id[:8]} {seq}"
         )
-    _print_all(sorted(_entries_of(record), key=lambda entry: entry.seq), is_json)
+    found = {entry.seq: entry for one in _records_of_call(history, record) for entry in one}
+    _print_all([found[number] for number in sorted(found)], is_json)
     if record.is_cut:
         output.note("the run is long: later events of this request were not looked for")
+
+
+def _records_of_call(history: History, record: RequestRecord) -> Iterator[list[Entry]]:
+    """The events of a request, and of all others that were made for the same call."""
+    from mcplens.store.filters import Filter
+
+    yield _entries_of(record)
+    call_id = next((entry.call_id for entry in record.entries if entry.call_id), None)
+    if call_id is None:
+        return
+    run_id = record.entries[0].run_id
+    wanted = Filter(run_id=run_id, call_id=call_id)
+    of_call = history.events(wanted, limit=_MOST_OF_CALL)
+    yield of_call
+    for entry in of_call:
+        is_request = entry.kind == "FrameSent" and entry.status == "request"
+        other = history.request_record(run_id, entry.seq) if is_request else None
+        if other is not None:
+            yield _entries_of(other)
 
 
 def _entries_of(record: RequestRecord) -> list[Entry]:
