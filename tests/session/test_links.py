@@ -328,3 +328,14 @@ async def test_a_resumed_stream_brings_the_answer_by_another_exchange() -> None:
     assert answer.exchange_id is not None
     assert sent.exchange_id is not None
     assert (verbs[sent.exchange_id], verbs[answer.exchange_id]) == ("POST", "GET")
+
+
+async def test_a_raw_request_whose_id_cannot_be_written_again_times_out_all_the_same() -> None:
+    async with Rig(ScriptedServer({"raw": SILENT})) as rig:
+        raw = b'{"jsonrpc":"2.0","id":"\\ud800","method":"raw"}'
+        call = await rig.started(rig.client.send_raw(raw, timeout_s=1))
+        await rig.advance(2)
+        assert call.done()
+        error = call.exception()
+        assert isinstance(error, mcplens.InspectorError)
+        assert error.code == "REQUEST_TIMEOUT"
