@@ -230,12 +230,18 @@ def _logging(page: Page, running: Running) -> dict[str, float]:
     }
 
 
+def _folder(page: Page) -> str:
+    """The folder of the API, which the page knows once it has signed in."""
+    while not (folder := page.evaluate("localStorage.getItem('mcplens.folder')")):
+        page.wait_for_timeout(20)
+    return str(folder)
+
+
 def _recorded(page: Page, running: Running) -> dict[str, float]:
     """The frames of a run, opened from the history."""
     page.goto(running.address("/servers"))
     page.get_by_role("navigation").first.wait_for()
-    folder = page.evaluate("localStorage.getItem('mcplens.folder')")
-    answer = page.request.get(f"{running.url}{folder}/api/history")
+    answer = page.request.get(f"{running.url}{_folder(page)}/api/history")
     run = answer.json()["runs"][0]["run_id"]
     page.goto(f"{running.url}/s/many/traffic?run={run}", wait_until="commit")
     first = _go(page, [], "notifications/message")
