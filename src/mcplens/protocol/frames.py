@@ -54,7 +54,7 @@ class RpcError(msgspec.Struct, frozen=True):
     data: Any = None
 
 
-class Frame(msgspec.Struct, frozen=True):
+class Frame(msgspec.Struct, frozen=True, gc=False):
     """One well-formed JSON-RPC message; `raw` is what was on the wire, byte for byte."""
 
     raw: bytes
@@ -69,7 +69,7 @@ class Frame(msgspec.Struct, frozen=True):
         return None if self.body is ABSENT else decode_value(self.body)[0]
 
 
-class Malformed(msgspec.Struct, frozen=True):
+class Malformed(msgspec.Struct, frozen=True, gc=False):
     """Bytes that are not a JSON-RPC message, with the reason and any readable request ids."""
 
     raw: bytes

@@ -74,10 +74,11 @@ class Receiver(Protocol):
         """The server no longer knows our HTTP session; a new one must be opened."""
 
 
-class Outgoing(msgspec.Struct, eq=False):
+class Outgoing(msgspec.Struct, eq=False, gc=False):
     """One message on its way out, with what a transport needs to know of it.
 
     `sent` is how it was published, which the session does before it hands the message over.
+    Nothing in it can refer back to it, so the garbage collector need not look at it.
     """
 
     message: Message
