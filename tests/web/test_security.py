@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import json
 import os
 import socket
 
 import pytest
+from starlette.requests import Request
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from mcplens.web import access_control, blobs
 from mcplens.web.access_control import AccessKeys, WebAccessControl
+from mcplens.web.peer_user import as_end, is_by_another_user, user_of
 
 from .harness import Page, Site
 
@@ -76,6 +79,40 @@ async def test_what_a_browser_is_started_with_opens_nothing_for_another_user(
     assert await open_with(web, web.opened.token, foreign_socket(monkeypatch)) == 200
     monkeypatch.undo()
     assert await open_with(web, launch, socket.socket()) == 200
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/net/tcp"), reason="only Linux tells")
+async def test_another_user_cannot_pass_for_us_from_our_port_of_another_loopback_address(
+    web: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launch = web.opened.url_to_open.partition("#token=")[2]
+    address = (web.opened.address.host, web.opened.address.port)
+    theirs = foreign_socket(monkeypatch)
+    theirs.bind(("127.0.0.2", 0))
+    with contextlib.ExitStack() as stack:
+        # The more there are, the likelier the first in the system's table is one of ours.
+        for last in range(3, 19):
+            mine = stack.enter_context(socket.socket())
+            mine.bind((f"127.0.0.{last}", theirs.getsockname()[1]))
+            mine.setblocking(False)
+            await asyncio.get_running_loop().sock_connect(mine, address)
+        assert await open_with(web, launch, theirs) == 401
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/net/tcp6"), reason="only Linux tells")
+@pytest.mark.parametrize("host", ["::1", "127.0.0.1", "::ffff:127.0.0.1"])
+def test_the_user_of_a_connection_is_known_over_ipv4_and_ipv6(host: str) -> None:
+    with (
+        socket.create_server(("::", 0), family=socket.AF_INET6, dualstack_ipv6=True) as server,
+        socket.create_connection((host, server.getsockname()[1])) as client,
+        server.accept()[0] as accepted,
+    ):
+        mine, theirs = accepted.getsockname()[:2], accepted.getpeername()[:2]
+        connection = {"type": "http", "server": mine, "client": theirs, "headers": []}
+        assert not is_by_another_user(Request(connection))
+        assert user_of(as_end(*theirs), as_end(*mine)) == os.getuid()
+        client.close()  # the table names root for a socket that was closed
+        assert is_by_another_user(Request(connection))
 
 
 async def test_the_cookie_is_for_a_folder_that_nobody_can_guess(web: Site) -> None:

@@ -9,7 +9,6 @@ no other program can name, since browsers send cookies to every port. Wraps the 
 from __future__ import annotations
 
 import hmac
-import os
 import secrets
 import socket
 from collections.abc import Iterable, Mapping
@@ -18,7 +17,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import HTTPConnection, Request
+from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -221,35 +220,3 @@ async def _refuse(scope: Scope, receive: Receive, send: Send, refused: Refused) 
         response = JSONResponse({"error": refused.text}, refused.status)
     response.headers.update(refused.headers)
     await response(scope, receive, _adding_headers(send))
-
-
-def is_by_another_user(request: Request) -> bool:
-    """Whether a request comes from another user of this machine; False where that is unknown.
-
-    Such a user can read the address that the browser is started with from its command line, and
-    be faster than the browser. Only Linux says whose connection it is. Root may do what it likes
-    anyway; it is also who passes on what comes from outside.
-    """
-    port = (request.scope.get("server") or ("", None))[1]
-    if request.client is None or port is None or not hasattr(os, "getuid"):
-        return False
-    return user_of(request.client.port, port) not in (None, 0, os.getuid())
-
-
-def user_of(port: int, to_port: int) -> int | None:
-    """The user who opened the connection from a port of this machine to another one."""
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        try:
-            with open(table) as lines:
-                next(lines, None)  # the headings
-                for line in lines:
-                    _, local, remote, _, _, _, _, user, *_ = line.split()
-                    if _port_of(local) == port and _port_of(remote) == to_port:
-                        return int(user)
-        except (OSError, ValueError):
-            continue
-    return None
-
-
-def _port_of(address: str) -> int:
-    return int(address.rpartition(":")[2], 16)

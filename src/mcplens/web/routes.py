@@ -23,20 +23,14 @@ from mcplens.store.history import History, IsStopped
 from mcplens.store.lenient_json import to_json
 from mcplens.store.trace_transfer import ImportResult, export_trace, import_trace
 from mcplens.web import query_params, recording_queries
-from mcplens.web.access_control import (
-    NONCE_PATH,
-    OURS,
-    RETURN_PATH,
-    SESSION_PATH,
-    AccessKeys,
-    is_by_another_user,
-)
+from mcplens.web.access_control import NONCE_PATH, OURS, RETURN_PATH, SESSION_PATH, AccessKeys
 from mcplens.web.api.events import ImportedView, WholeEvent
 from mcplens.web.blobs import attachment, blob_response, saved_as
 from mcplens.web.export_selection import MOST_BYTES, ExportSelections
 from mcplens.web.help import show_help
 from mcplens.web.outbox import encoded
 from mcplens.web.page import Assets, show_page
+from mcplens.web.peer_user import is_by_another_user
 from mcplens.web.safe_json import raw_json
 from mcplens.web.session_resume import ReturnKeys
 from mcplens.web.thread_pool import CancellablePool, run_in_thread
