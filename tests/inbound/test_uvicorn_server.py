@@ -11,6 +11,7 @@ import pytest
 from websockets.asyncio.client import connect
 
 from mcplens.inbound import uvicorn_server
+from mcplens.inbound.admission import Admission, Client
 from mcplens.inbound.server import listen, serve_app
 
 from .harness import PATIENCE_S
@@ -32,16 +33,14 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
 
 
 @asynccontextmanager
-async def served(max_connections: int | None = None) -> AsyncIterator[int]:
+async def served(admission: Admission | None = None) -> AsyncIterator[int]:
     app.__dict__["may_answer"] = asyncio.Event()
     app.__dict__["may_answer"].set()
     listener = listen("127.0.0.1", 0)
     options: dict[str, Any] = {"host": "127.0.0.1", "max_message_bytes": 1000}
     async with (
         asyncio.timeout(PATIENCE_S),
-        serve_app(
-            app, listener, close=lambda: None, max_connections=max_connections, **options
-        ) as address,
+        serve_app(app, listener, close=lambda: None, admission=admission, **options) as address,
     ):
         yield address.port
 
@@ -111,21 +110,64 @@ async def test_a_silent_websocket_stays_open(at_once: None) -> None:
         assert await page.recv() == "still there"
 
 
-async def test_beyond_the_bound_new_connections_are_closed_and_the_others_work() -> None:
-    async with served(max_connections=3) as port:
-        reader, writer = await opened(port, GET)
-        assert b" 204 " in await answered(reader)
+def whose(writer: asyncio.StreamWriter) -> Client:
+    host, port = writer.get_extra_info("sockname")
+    return host, port
+
+
+async def test_guests_beyond_their_share_make_the_oldest_of_them_go() -> None:
+    admission = Admission(5, 3)
+    async with served(admission) as port:
+        first, mine = await opened(port, GET)
+        assert b" 204 " in await answered(first)
+        admission.admit(whose(mine))
         held = [await opened(port) for _ in range(5)]
-        closing = [asyncio.create_task(is_closed(one)) for one, _ in held]
-        done, _ = await asyncio.wait(closing, return_when=asyncio.FIRST_COMPLETED)
-        while len(done) < 3:
-            more, _ = await asyncio.wait(set(closing) - done, return_when=asyncio.FIRST_COMPLETED)
-            done |= more
+        for oldest, writer in held[:2]:
+            assert await is_closed(oldest)
+            writer.close()
+        # The newest are served, as is who was admitted.
+        for reader, writer in (*held[2:], (first, mine)):
+            writer.write(GET)
+            assert b" 204 " in await answered(reader)
+            writer.close()
+
+
+async def test_no_more_are_admitted_than_there_are_places() -> None:
+    admission = Admission(5, 3)
+    async with served(admission) as port:
+        held = [await opened(port, GET) for _ in range(3)]
+        for reader, writer in held:
+            assert b" 204 " in await answered(reader)
+            admission.admit(whose(writer))
+        assert await is_closed(held[2][0])
+        held[0][1].close()
+        assert await is_closed(held[0][0])
+        held[0] = await opened(port, GET)
+        assert b" 204 " in await answered(held[0][0])
+        admission.admit(whose(held[0][1]))
+        for reader, writer in held[:2]:
+            writer.write(GET)
+            assert b" 204 " in await answered(reader)
+            writer.close()
+        held[2][1].close()
+
+
+async def test_a_guest_has_to_go_after_a_while_even_if_its_request_never_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("mcplens.inbound.admission.GUEST_S", 0.05)
+    admission = Admission(5, 3)
+    async with served(admission) as port:
+        kept, writer = await opened(port, GET)
+        assert b" 204 " in await answered(kept)
+        admission.admit(whose(writer))
+        app.__dict__["may_answer"].clear()
+        slow, other = await opened(port, GET)
+        socket = await connect(f"ws://127.0.0.1:{port}/", proxy=None)
+        assert await is_closed(slow)
+        await socket.wait_closed()
+        other.close()
+        app.__dict__["may_answer"].set()
         writer.write(GET)
-        assert b" 204 " in await answered(reader)
-        assert len([one for one in closing if one.done()]) == 3
-        for task in closing:
-            task.cancel()
-        for _, other in held:
-            other.close()
+        assert b" 204 " in await answered(kept)
         writer.close()

@@ -115,6 +115,20 @@ def test_the_user_of_a_connection_is_known_over_ipv4_and_ipv6(host: str) -> None
         assert is_by_another_user(Request(connection))
 
 
+async def test_idle_connections_without_a_token_keep_nobody_out(web: Site, page: Page) -> None:
+    address = web.opened.address
+    held = [await asyncio.open_connection(address.host, address.port) for _ in range(270)]
+    try:
+        assert (await web.get("/api/history"))[0] == 200
+        await page.connected("demo")
+        assert await open_with(web, web.opened.token, socket.socket()) == 200
+        async with web.page():
+            pass
+    finally:
+        for _, writer in held:
+            writer.transport.abort()
+
+
 async def test_the_cookie_is_for_a_folder_that_nobody_can_guess(web: Site) -> None:
     (cookie,) = web.http.cookie_jar
     assert cookie["path"] == web.folder

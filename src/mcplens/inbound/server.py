@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from mcplens.errors import ConfigurationError, ConnectError, classify
+from mcplens.inbound.admission import Admission
 from mcplens.inbound.asgi_app import AsgiApp
 from mcplens.inbound.limits import Limits
 from mcplens.transports.network import is_loopback
@@ -61,14 +62,14 @@ async def serve_app(
     host: str,
     max_message_bytes: int,
     close: Callable[[], None],
-    max_connections: int | None = None,
+    admission: Admission | None = None,
 ) -> AsyncIterator[Address]:
     """Serve an ASGI application for as long as the block lasts; `close` ends what it has open."""
     from mcplens.inbound.uvicorn_server import make_server
 
     address = Address(host, listener.getsockname()[1])
     is_up = asyncio.Event()
-    server = make_server(app, max_message_bytes, is_up, max_connections)
+    server = make_server(app, max_message_bytes, is_up, admission)
     # No TaskGroup: it would wrap what the block raises.
     serving = asyncio.get_running_loop().create_task(server.serve(sockets=[listener]))
     serving.add_done_callback(lambda _: is_up.set())

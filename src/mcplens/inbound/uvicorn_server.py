@@ -15,6 +15,8 @@ from typing import Any, Final
 
 import uvicorn
 
+from mcplens.inbound.admission import Admission
+
 # For responses that are being written at shutdown.
 _SHUTDOWN_S: Final = 2
 # Real clients send a request at once; a browser opens connections in advance.
@@ -59,7 +61,7 @@ class UvicornServer(uvicorn.Server):
 
 
 def make_server(
-    app: Any, max_message_bytes: int, is_up: asyncio.Event, max_connections: int | None
+    app: Any, max_message_bytes: int, is_up: asyncio.Event, admission: Admission | None
 ) -> UvicornServer:
     """A server for this application, not yet started."""
     config = uvicorn.Config(
@@ -77,11 +79,11 @@ def make_server(
         ws_per_message_deflate=False,
     )
     config.load()
-    config.http_protocol_class = bounded(config.http_protocol_class, max_connections)
+    config.http_protocol_class = bounded(config.http_protocol_class, admission)
     return UvicornServer(config, is_up)
 
 
-def bounded(protocol: Any, most: int | None) -> Any:
+def bounded(protocol: Any, admission: Admission | None) -> Any:
     """A subclass of uvicorn's protocol (h11's or httptools') with these limits."""
 
     class Bounded(protocol):  # type: ignore[misc]  # whichever is installed
@@ -92,10 +94,9 @@ def bounded(protocol: Any, most: int | None) -> Any:
 
         def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(transport)
-            if most is not None and len(self.connections) > most:
-                transport.abort()
-            else:
-                self.expect()
+            self.expect()
+            if admission is not None and self.client is not None:
+                admission.enter(self.client, transport)
 
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
@@ -112,8 +113,11 @@ def bounded(protocol: Any, most: int | None) -> Any:
         @property
         def is_waiting(self) -> bool:
             """Whether no request is in progress, and uvicorn's keep-alive timer is not running."""
-            is_free = self.cycle is None or self.cycle.response_complete
-            return is_free and self.timeout_keep_alive_task is None
+            return not self.is_responding and self.timeout_keep_alive_task is None
+
+        @property
+        def is_responding(self) -> bool:
+            return self.cycle is not None and not self.cycle.response_complete
 
         def expect(self) -> None:
             if self.due is None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hmac
 import secrets
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
@@ -21,6 +21,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mcplens.inbound.admission import Client
 from mcplens.transports.network import is_loopback
 
 # Our pages have their own Content-Security-Policy; everything else may do nothing.
@@ -109,8 +110,17 @@ class AccessKeys:
 class WebAccessControl:
     """Accepts requests of our own page, to a host name of ours, with the cookie."""
 
-    def __init__(self, app: ASGIApp, keys: AccessKeys, *, host: str, port: int) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        keys: AccessKeys,
+        *,
+        host: str,
+        port: int,
+        admit: Callable[[Client], None] | None = None,
+    ) -> None:
         self._app = app
+        self._admit = admit
         self._keys = keys
         self._port = port
         self._names = frozenset(_names_of(host))
@@ -158,9 +168,12 @@ class WebAccessControl:
             return scope
         inner = self._keys.within(path) if path.startswith(_FOLDERS) else None
         is_socket = scope["type"] == "websocket"  # it is closed with a code instead
-        is_known = is_socket or self._keys.is_known(HTTPConnection(scope))
-        if inner is None or not inner.startswith("/api/") or not is_known:
+        is_known = self._keys.is_known(HTTPConnection(scope))
+        if inner is None or not inner.startswith("/api/") or not (is_known or is_socket):
             raise Refused(401, "open the address that mcplens printed", OURS)
+        client = scope.get("client")
+        if is_known and self._admit is not None and client is not None:
+            self._admit((client[0], client[1]))
         return {**scope, "path": inner}
 
     def _is_ours(self, host: str) -> bool:

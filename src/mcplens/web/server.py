@@ -13,6 +13,7 @@ from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
 
 from mcplens.errors import ConnectError
+from mcplens.inbound.admission import Admission
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.server import LOOPBACK, Address, listen, serve_app
 from mcplens.web.access_control import AccessKeys, WebAccessControl
@@ -29,6 +30,8 @@ _PORTS_TRIED: Final = 20
 _MOST_SOCKETS: Final = 64
 # Sockets and HTTP requests together; far fewer than the file descriptors of a process.
 _MOST_CONNECTIONS: Final = 256
+# Of these, connections that have not shown the cookie; a browser opens six at once.
+_MOST_GUESTS: Final = 32
 NO_SESSION: Final = 4401
 TOO_MANY: Final = 4429
 
@@ -80,7 +83,10 @@ async def open_web(
     here, clock = workspace.config_files.here, workspace.clock
     resumable = return_keys(here, Address(host, number), clock)
     app = _App(workspace, Routes(workspace, keys, resumable), keys, first_server_id)
-    access_control = WebAccessControl(app.starlette, keys, host=host, port=number)
+    admission = Admission(_MOST_CONNECTIONS, _MOST_GUESTS)
+    access_control = WebAccessControl(
+        app.starlette, keys, host=host, port=number, admit=admission.admit
+    )
     limits = Limits()
     async with serve_app(
         access_control,
@@ -88,7 +94,7 @@ async def open_web(
         host=host,
         max_message_bytes=limits.max_message_bytes,
         close=app.close,
-        max_connections=_MOST_CONNECTIONS,
+        admission=admission,
     ) as address:
         yield Opened(address, keys.token, keys.launch)
 
