@@ -36,12 +36,13 @@ for line in sys.stdin:
             sys.stderr.write("\\x1b[1;31mI am dying\\x1b[0m\\n"); sys.stderr.flush(); os._exit(5)
         if name == "killed": os.kill(os.getpid(), signal.SIGKILL)
         if name == "half": sys.stdout.write('{{"jsonrpc": "2.0", "id": '); continue
-        if name == "deaf": os.close(0); time.sleep(60)
+        if name == "deaf": os.close(0)
         result = {{"content": [{{"type": "text", "text": text}}]}}
     else:
         say({{"jsonrpc": "2.0", "id": message["id"], "error": {{"code": -32601, "message": "no"}}}})
         continue
     say({{"jsonrpc": "2.0", "id": message["id"], "result": result}})
+    if method == "tools/call" and name == "deaf": time.sleep(60)
 {after}
 """
 
@@ -280,18 +281,48 @@ async def test_a_line_over_the_limit_fails_its_request_and_the_next_one_works(se
 async def test_a_server_that_closes_its_stdin_makes_the_next_call_fail_clearly(
     server: Any,
 ) -> None:
-    async with mcplens.connect(server(), concurrency=2) as client:
-        deaf = asyncio.ensure_future(client.call_tool("deaf", timeout_s=20))
-        codes = set()
-        async with asyncio.timeout(20):
-            while "CONNECTION_LOST" not in codes:
-                try:
-                    await client.call_tool("again", timeout_s=0.5)
-                except mcplens.InspectorError as error:
-                    codes.add(error.code)
-        assert codes <= {"CONNECTION_LOST", "REQUEST_TIMEOUT"}
-        deaf.cancel()
-        await asyncio.gather(deaf, return_exceptions=True)
+    async with mcplens.connect(server()) as client:
+        await client.call_tool("deaf")
+        with pytest.raises(mcplens.InspectorError) as caught:
+            await client.call_tool("again")
+    assert caught.value.code == "SERVER_EXITED"
+    assert "closed its stdin but still runs" in caught.value.message
+
+
+async def test_a_server_that_closes_its_stdin_some_time_before_it_exits_is_reported_by_its_exit(
+    tmp_path: Path,
+) -> None:
+    script = tmp_path / "leaving.py"
+    script.write_text(
+        "import json, os, sys, time\n"
+        "asked = json.loads(sys.stdin.readline())\n"
+        "os.close(0)\n"
+        "error = {'code': -32601, 'message': 'not known'}\n"
+        "print(json.dumps({'jsonrpc': '2.0', 'id': asked['id'], 'error': error}), flush=True)\n"
+        "time.sleep(0.5)\n"
+        "sys.exit('no database')\n"
+    )
+    with pytest.raises(mcplens.InspectorError) as caught:
+        async with mcplens.connect([sys.executable, str(script)]):
+            pass
+    assert caught.value.code == "SERVER_EXITED"
+    assert caught.value.details["exit_code"] == 1
+    assert caught.value.details["stderr"] == ["no database"]
+
+
+async def test_a_server_that_closes_its_stdout_some_time_before_it_exits_is_reported_by_its_exit(
+    tmp_path: Path,
+) -> None:
+    script = tmp_path / "leaving.py"
+    script.write_text(
+        "import os, sys, time\nos.close(1)\ntime.sleep(0.7)\nsys.exit('no database')\n"
+    )
+    with pytest.raises(mcplens.InspectorError) as caught:
+        async with mcplens.connect([sys.executable, str(script)]):
+            pass
+    assert caught.value.code == "SERVER_EXITED"
+    assert caught.value.details["exit_code"] == 1
+    assert "no database" in caught.value.message
 
 
 async def test_the_last_line_of_a_long_farewell_is_told() -> None:

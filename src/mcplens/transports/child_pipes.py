@@ -102,6 +102,11 @@ class PipeWriter(asyncio.BaseProtocol):
         writer._transport = transport
         return writer
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing more can be written."""
+        return self._transport is None or self._transport.is_closing()
+
     def write(self, data: bytes, *, gather: bool = False) -> str | None:
         """Send a line, or say what is wrong with the server.
 

@@ -37,10 +37,11 @@ _ANSI: Final = re.compile(
 )
 # How long a line on stderr may lack its end before it is shown without.
 _PART_S: Final = 1.0
-# After exit or end of output, how long the rest of both may take to arrive.
+# After the exit, how long the rest of its output may take to arrive.
 _WIND_UP_S: Final = 0.5
-# How long after a failed write the server's exit may still explain it.
-_EXIT_NOTICED_S: Final = 0.2
+# A server that exits closes its streams first. On a busy machine, or with much to clean up, its
+# exit follows late; its code and last words say more than the closed stream.
+_EXIT_NOTICED_S: Final = 2.0
 
 _STRAY: Final = (
     "; the server prints to stdout, where only messages may stand: its logs belong on stderr"
@@ -150,19 +151,18 @@ class StdioTransport(Transport):
             gather = bool(self._readers) and self._readers[0].lines_at_once > 1
             problem = self._stdin.write(out.data, gather=gather)
         if problem is not None and out.is_request and out.id is not None:
-            error = TransportError("CONNECTION_LOST", f"not sent: the server {problem}")
-            if self._child is None or self._is_closing:
+            child, stdin = self._child, self._stdin
+            if child is None or stdin is None or self._is_closing or not stdin.is_closed:
+                error = TransportError("CONNECTION_LOST", f"not sent: the server {problem}")
                 self._receiver.request_failed(out.id, error)
             else:
-                self._work.start(self._fail_unless_exited(out.id, error), "stdio write failed")
+                self._work.start(self._fail_by_exit(out.id, child), "stdio write failed")
 
-    async def _fail_unless_exited(self, request_id: RequestId, error: InspectorError) -> None:
-        """A server that exits closes its stdin first, and its exit says more than that."""
-        child = self._child
-        if child is None or not await self._exits_within(child, _EXIT_NOTICED_S):
-            self._receiver.request_failed(request_id, error)
-        elif self._is_wound_up:
-            self._receiver.request_failed(request_id, self._exit_error(child))
+    async def _fail_by_exit(self, request_id: RequestId, child: ChildProcess) -> None:
+        """The server closed its stdin: it has exited, is about to, or will never read again."""
+        has_exited = await self._exits_within(child, _EXIT_NOTICED_S)
+        if not has_exited or self._is_wound_up:
+            self._receiver.request_failed(request_id, self._exit_error(child, "stdin"))
 
     # -- in ------------------------------------------------------------------------------------
 
@@ -211,14 +211,14 @@ class StdioTransport(Transport):
     async def _wind_up(self) -> None:
         child = self._child
         assert child is not None
-        ends: list[asyncio.Future[Any]] = [child.exited, *(r.closed for r in self._readers)]
 
-        async def all_ended() -> None:
-            await asyncio.wait(ends)
+        async def all_read() -> None:
+            await asyncio.wait([reader.closed for reader in self._readers])
 
-        # A grandchild may hold the streams, or the server may live on without stdout.
-        with contextlib.suppress(TimeoutError):
-            await within(self._clock, _WIND_UP_S, all_ended())
+        # The server may live on without stdout, or a grandchild may hold the streams.
+        if await self._exits_within(child, _EXIT_NOTICED_S):
+            with contextlib.suppress(TimeoutError):
+                await within(self._clock, _WIND_UP_S, all_read())
         for reader in self._readers:
             reader.flush()
         self._publish_exit(child)
@@ -226,12 +226,12 @@ class StdioTransport(Transport):
         if not self._is_closing:
             self._receiver.connection_lost(self._exit_error(child))
 
-    def _exit_error(self, child: ChildProcess) -> InspectorError:
+    def _exit_error(self, child: ChildProcess, closed: str = "stdout") -> InspectorError:
         code = child.return_code
         # Where the message is cut short, a long path would push out why the server ended.
         name = os.path.basename(self._command[0])
         if code is None:
-            message = f"{name} closed its stdout but still runs (pid {child.pid})"
+            message = f"{name} closed its {closed} but still runs (pid {child.pid})"
         else:
             message = f"{name} {describe_exit(code)}"
         # A traceback ends with its cause; the details have the lines above.
