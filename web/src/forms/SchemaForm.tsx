@@ -1,12 +1,13 @@
 // A form from a prepared schema. Loaded when the first form is shown.
-import { withTheme } from "@rjsf/core";
+import { getDefaultRegistry, withTheme } from "@rjsf/core";
 // Only the templates: the whole theme includes date pickers.
 import { generateTemplates } from "@rjsf/mantine/lib/templates/index.js";
-import type { RJSFSchema, UiSchema, WidgetProps } from "@rjsf/utils";
+import type { FieldProps, RJSFSchema, UiSchema, WidgetProps } from "@rjsf/utils";
 import { useMemo } from "react";
 import { DEFAULTS } from "./defaults";
 import { FileField } from "./FileField";
 import { withoutDefaults } from "./formSchema";
+import { ListPathContext } from "./formValue";
 import { JsonField } from "./JsonField";
 import { NumberField } from "./NumberField";
 import { errorSchemaOf, validator } from "./rjsfValidator";
@@ -22,10 +23,19 @@ export { initialValue } from "./defaults";
 const TextOrFile = (props: WidgetProps) =>
   BYTES in props.schema ? <FileField {...props} /> : <TextField {...props} />;
 
+const { ArrayField } = getDefaultRegistry().fields;
+
+const ListField = (props: FieldProps) => (
+  <ListPathContext value={props.fieldPathId.path}>
+    {ArrayField && <ArrayField {...props} />}
+  </ListPathContext>
+);
+
 const Form = withTheme<unknown>({
   templates: { ...generateTemplates(), ...templates, BaseInputTemplate: TextOrFile },
   widgets,
   fields: {
+    ArrayField: ListField,
     NumberField,
     AnyOfField: UnionField,
     OneOfField: UnionField,

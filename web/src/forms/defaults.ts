@@ -7,6 +7,8 @@ import { isSchema, type Schema } from "./schema";
 export const DEFAULTS = {
   constAsDefaults: "skipOneOf",
   arrayMinItems: { populate: "never" },
+  // A required checkbox has false as its explicit default; left out, it stays left out.
+  requiredBooleanDefault: "skip",
 } as const;
 
 /** Adds null defaults, which the library omits where an object is allowed. */

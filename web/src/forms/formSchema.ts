@@ -12,6 +12,7 @@ import {
   JSON_FIELD,
   LIST_ITEM,
   NULLABLE,
+  REQUIRED,
   type Schema,
   SUMMARY,
   UNSUPPORTED_PROPERTY,
@@ -288,18 +289,30 @@ export function toFormSchema(schema: unknown, sendsHeaders = false): Schema | nu
   return prepared;
 }
 
+const isListOrObject = (child: unknown): boolean =>
+  isSchema(child) && (child.type === "array" || child.type === "object");
+
 /**
  * Removes defaults of properties, which are filled in once: the library would restore them whenever
- * a field is emptied.
+ * a field is emptied. For the same reason it is not told which lists and objects are required.
  */
 export function withoutDefaults(prepared: Schema): Schema {
   const { default: _, ...rest } = prepared;
   if (!isSchema(rest.properties)) return rest;
-  const children = Object.entries(rest.properties).map(([name, child]) => [
+  const given = Object.entries(rest.properties);
+  const required: unknown[] = Array.isArray(rest.required) ? rest.required : [];
+  const hidden = given
+    .filter(([name, child]) => required.includes(name) && isListOrObject(child))
+    .map(([name]) => name);
+  const children = given.map(([name, child]) => [
     name,
-    isSchema(child) ? withoutDefaults(child) : child,
+    isSchema(child)
+      ? { ...withoutDefaults(child), ...(hidden.includes(name) ? { [REQUIRED]: true } : {}) }
+      : child,
   ]);
-  return { ...rest, properties: Object.fromEntries(children) };
+  const next = { ...rest, properties: Object.fromEntries(children) };
+  if (hidden.length === 0) return next;
+  return { ...next, required: required.filter((name) => !hidden.includes(String(name))) };
 }
 
 export type FormPlan =

@@ -12,6 +12,9 @@ interface FormValue {
 
 export const FormValueContext = createContext<FormValue>({ value: {}, set: () => undefined });
 
+/** Path of a multiple choice, to which the library gives an empty list where nothing is sent. */
+export const ListPathContext = createContext<Path>([]);
+
 /** The value at a path, and its setter. */
 export function useValueAt(path: Path): [unknown, (value: unknown) => void] {
   const { value, set } = useContext(FormValueContext);

@@ -10,6 +10,8 @@ export const NULLABLE = "mcplens-nullable";
 export const VALUE_WHEN_EMPTIED = "mcplens-emptied";
 /** An item of a list or of an object with free keys, which cannot be omitted. */
 export const LIST_ITEM = "mcplens-placed";
+/** Required by its object. The library does not know: it would fill in what was left out. */
+export const REQUIRED = "mcplens-required";
 /** One-line summary of the original schema. */
 export const SUMMARY = "mcplens-facts";
 /** Base64 data, which can be read from a file. */
@@ -30,6 +32,10 @@ export function hasUnsupportedProperty(value: unknown): boolean {
   );
 }
 
+/** Whether a field is required, by the library's own knowledge or by our mark. */
+export const isRequiredField = (schema: object, required: boolean | undefined): boolean =>
+  required === true || REQUIRED in schema;
+
 export const isSchema = (value: unknown): value is Schema =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
@@ -39,7 +45,10 @@ export const isChoices = (value: unknown): value is Schema[] =>
 export const isNull = (value: unknown): boolean =>
   isSchema(value) && (value.type === "null" || ("const" in value && value.const === null));
 
-const MARKS = [HAS_UNSUPPORTED, NULLABLE, VALUE_WHEN_EMPTIED, LIST_ITEM, SUMMARY, BYTES, CHOICES];
+const MARKS = [
+  ...[HAS_UNSUPPORTED, NULLABLE, VALUE_WHEN_EMPTIED, LIST_ITEM, REQUIRED],
+  ...[SUMMARY, BYTES, CHOICES],
+];
 
 /** Without the marks of toFormSchema(), which are not part of the schema. */
 export function withoutMarks(schema: unknown): unknown {

@@ -17,7 +17,7 @@ import { EmptyValueSelect } from "./EmptyValueSelect";
 import { describeField } from "./FieldDescription";
 import { useValueAt } from "./formValue";
 import css from "./SchemaForm.module.css";
-import type { Schema } from "./schema";
+import { isRequiredField, type Schema } from "./schema";
 import { isMultipleChoice } from "./schemaRewrites";
 import { useFocusAdded } from "./useFocusAdded";
 
@@ -81,7 +81,8 @@ function Frame({ id, title, required, description, children }: FrameProps) {
 }
 
 function List(props: ArrayFieldTemplateProps) {
-  const { items, canAdd, onAddClick, fieldPathId, title, required, schema } = props;
+  const { items, canAdd, onAddClick, fieldPathId, title, schema } = props;
+  const required = isRequiredField(schema, props.required);
   const [value, put] = useValueAt(fieldPathId.path);
   return (
     <Frame
@@ -184,7 +185,8 @@ function ListItem({
 }
 
 function Fields(props: ObjectFieldTemplateProps) {
-  const { properties, schema, uiSchema, formData, fieldPathId, title, required } = props;
+  const { properties, schema, uiSchema, formData, fieldPathId, title } = props;
+  const required = isRequiredField(schema, props.required);
   const [value, put] = useValueAt(fieldPathId.path);
   const fields = (
     <div className={css.fields}>

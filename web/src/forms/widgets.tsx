@@ -2,14 +2,15 @@
 import { Button, Checkbox, Input, MultiSelect, Select, Textarea, TextInput } from "@mantine/core";
 import { SchemaExamples } from "@rjsf/core";
 import { deepEquals, examplesId, type WidgetProps } from "@rjsf/utils";
-import type { ChangeEvent, ReactNode } from "react";
+import { type ChangeEvent, type ReactNode, useContext } from "react";
 import { truncate } from "../values/format";
 import { visible } from "../values/hiddenCharacters";
 import { PICKERS, type Picker } from "./dateTimePickers";
 import { EmptyValueField } from "./EmptyValueSelect";
 import { describeField } from "./FieldDescription";
+import { ListPathContext, useValueAt } from "./formValue";
 import css from "./SchemaForm.module.css";
-import { isSchema, VALUE_WHEN_EMPTIED } from "./schema";
+import { isRequiredField, isSchema, VALUE_WHEN_EMPTIED } from "./schema";
 
 // More choices than this are found by typing; a browser is slow to lay out thousands.
 const MOST_CHOICES = 100;
@@ -39,7 +40,7 @@ export function controlProps({
     // An empty name still needs a label.
     "aria-label": label ? undefined : "Field without a name",
     description: describeField(schema),
-    required: required ?? false,
+    required: isRequiredField(schema, required),
     disabled: disabled ?? false,
     readOnly: readonly ?? false,
     error: rawErrors?.length ? rawErrors.join("\n") : undefined,
@@ -51,7 +52,7 @@ const emptyValueProps = (props: WidgetProps) => ({
   id: props.id,
   schema: props.schema,
   value: props.value as unknown,
-  required: props.required,
+  required: isRequiredField(props.schema, props.required),
   isOff: props.disabled || props.readonly,
   rawErrors: props.rawErrors,
   onChange: props.onChange,
@@ -211,32 +212,28 @@ function nameOf(value: unknown, names: unknown, index: number): string {
   return typeof value === "string" && value ? value : JSON.stringify(value);
 }
 
-function SelectWidget(props: WidgetProps) {
-  const { value, onChange, multiple, schema } = props;
+function choiceControl(props: WidgetProps) {
   const choices = choicesOf(props);
-  const keyOf = (one: unknown): string =>
-    String(choices.findIndex((choice) => deepEquals(choice.value, one)));
-  const choiceAt = (key: string): unknown => choices[Number(key)]?.value;
   const isLong = choices.length > MOST_CHOICES;
-  const shared = {
-    ...controlProps(props),
-    data: choices.map(({ label }, index) => ({ value: String(index), label: visible(label) })),
-    limit: MOST_CHOICES,
-    searchable: true,
-    clearable: true,
-    placeholder: isLong ? `Type to search ${choices.length.toLocaleString("en")} choices` : "",
-    nothingFoundMessage: "No such choice",
+  return {
+    keyOf: (one: unknown): string =>
+      String(choices.findIndex((choice) => deepEquals(choice.value, one))),
+    choiceAt: (key: string): unknown => choices[Number(key)]?.value,
+    shared: {
+      ...controlProps(props),
+      data: choices.map(({ label }, index) => ({ value: String(index), label: visible(label) })),
+      limit: MOST_CHOICES,
+      searchable: true,
+      clearable: true,
+      placeholder: isLong ? `Type to search ${choices.length.toLocaleString("en")} choices` : "",
+      nothingFoundMessage: "No such choice",
+    },
   };
-  if (multiple)
-    return (
-      <EmptyValueField {...emptyValueProps(props)}>
-        <MultiSelect
-          {...shared}
-          value={Array.isArray(value) ? value.map(keyOf) : []}
-          onChange={(keys) => onChange(keys.map(choiceAt))}
-        />
-      </EmptyValueField>
-    );
+}
+
+function OneChoice(props: WidgetProps) {
+  const { value, onChange, schema } = props;
+  const { keyOf, choiceAt, shared } = choiceControl(props);
   const key = value === undefined ? "-1" : keyOf(value);
   return (
     <EmptyValueField {...emptyValueProps(props)} isFilled={key !== "-1"}>
@@ -248,6 +245,24 @@ function SelectWidget(props: WidgetProps) {
     </EmptyValueField>
   );
 }
+
+function SeveralChoices(props: WidgetProps) {
+  const { onChange } = props;
+  const { keyOf, choiceAt, shared } = choiceControl(props);
+  const [value, put] = useValueAt(useContext(ListPathContext));
+  return (
+    <EmptyValueField {...emptyValueProps(props)} value={value} onChange={put}>
+      <MultiSelect
+        {...shared}
+        value={Array.isArray(value) ? value.map(keyOf) : []}
+        onChange={(keys) => onChange(keys.map(choiceAt))}
+      />
+    </EmptyValueField>
+  );
+}
+
+const SelectWidget = (props: WidgetProps) =>
+  props.multiple ? <SeveralChoices {...props} /> : <OneChoice {...props} />;
 
 export const widgets = {
   CheckboxWidget,
