@@ -29,7 +29,9 @@ PAGE = DOCS / "reference" / "config-file.md"
 PACKAGE = Path(mcplens.__file__).parent
 OUR_VARIABLE = re.compile(r'"(MCPLENS_[A-Z_]+)"')
 # Not keys of a file, but what becomes of them.
-OWN_FIELDS = {"name", "source", "raw", "inputs", "unknown", "remarks", "problem"}
+OWN_FIELDS = {
+    "name", "source", "raw", "inputs", "unknown", "remarks", "problem", "field_problems",
+}  # fmt: skip
 
 
 def rows(title: str) -> dict[str, list[str]]:

@@ -222,3 +222,87 @@ async def test_a_path_that_is_a_pipe_is_refused_and_the_page_goes_on(tmp_path: P
         assert "it is a pipe or a device" in page.things["servers", "piped"]["problem"]["message"]
         with pytest.raises(Refusal, match="it is a pipe or a device"):
             await page.ask("ServerRead", path=str(tmp_path / "pipe"))
+
+
+async def test_a_form_shows_all_values_but_secrets(tmp_path: Path) -> None:
+    env = {
+        "LOG_LEVEL": "debug", "API_TOKEN": "t0ken", "PIN": "1234", "CODE": "${CODE}",
+        "DATABASE": "postgres://me:pw@db/x", "DOCS": "https://h/?page=2",
+    }  # fmt: skip
+    write_config(
+        tmp_path,
+        local={**good(), "env": env, "secretKeys": {"PIN": None, "OTP": "77"}},
+        remote={
+            "url": "http://127.0.0.1:9/mcp",
+            "headers": {"X-Tenant": "blue", "X-Sent-As": "Bearer b", "Cookie": "c"},
+        },
+    )
+    async with site(tmp_path) as web, web.page() as page:
+        local = await page.ask("ServerEntryOf", server_id="local")
+        assert {name: local["raw"]["env"][name] for name in ("LOG_LEVEL", "CODE", "DOCS")} == {
+            name: env[name] for name in ("LOG_LEVEL", "CODE", "DOCS")
+        }
+        assert [(one["key"], one["name"]) for one in local["secrets"]] == [
+            ("env", "API_TOKEN"), ("env", "PIN"), ("env", "DATABASE"), ("secretKeys", "OTP"),
+        ]  # fmt: skip
+        assert not {"t0ken", "1234", "me:pw", "77"} & set(json.dumps(local["raw"]).split('"'))
+        remote = await page.ask("ServerEntryOf", server_id="remote")
+        assert remote["raw"]["headers"]["X-Tenant"] == "blue"
+        assert [one["name"] for one in remote["secrets"]] == ["X-Sent-As", "Cookie"]
+        # What was shown is edited as it is, what was not stays.
+        local["raw"]["env"]["LOG_LEVEL"] = "info"
+        await page.ask("ServerEdit", server_id="local", raw=local["raw"])
+        kept = json.loads(user_config(tmp_path).read_text())["mcpServers"]["local"]
+        assert kept["env"] == {**env, "LOG_LEVEL": "info"}
+
+
+def files_with(folder: Path, data: bytes) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file() and data in path.read_bytes()]
+
+
+async def test_a_secret_is_revealed_to_the_page_that_asks_and_is_kept_nowhere(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
+    write_config(tmp_path, mine={**good(), "env": {"TOKEN": "s3cret", "MODE": "eager"}})
+    async with site(tmp_path) as web, web.page() as page, web.page() as other:
+        shown = await page.ask("RevealSecret", server_id="mine", key="env", name="TOKEN")
+        assert shown == {"value": "s3cret"}
+        for key, name in (("env", "MODE"), ("env", "GONE"), ("command", "TOKEN"), ("auth", "x")):
+            with pytest.raises(Refusal, match="has no secret"):
+                await page.ask("RevealSecret", server_id="mine", key=key, name=name)
+        await page.connected("mine")
+        assert "s3cret" not in json.dumps([page.changes, page.events, other.changes, other.hello])
+        # Other than by the client of this test, which logs what it receives.
+        logged = [one for one in caplog.records if not one.name.startswith("websockets.client")]
+        assert not [one for one in logged if "s3cret" in one.getMessage()]
+    assert files_with(tmp_path, b"s3cret") == [user_config(tmp_path)]
+
+
+async def test_what_is_refused_on_save_names_its_fields(tmp_path: Path) -> None:
+    async def fields(command: str, **what: object) -> dict[str, str]:
+        with pytest.raises(Refusal) as refused:
+            await page.ask(command, **what)
+        return {one["key"]: one["text"] for one in refused.value.error["details"]["fields"]}
+
+    write_config(tmp_path, mine={**good(), "env": {"TOKEN": "one", "SECRET": "two"}})
+    async with site(tmp_path) as web, web.page() as page:
+        wrong = {"command": "x", "maxConcurrency": 0, "retryBackoff": [5, -1], "meta": 3}
+        assert await fields("ServerAdd", name="new", raw=wrong) == {
+            "maxConcurrency": "must be 1 or more",
+            "retryBackoff[1]": "must not be negative",
+            "meta": "must be an object, not a number",
+        }
+        assert list(await fields("ServerAdd", name="a/b", raw={"command": "x"})) == ["@name"]
+        url = {"url": "http://x/", "transport": "websocket"}
+        assert list(await fields("ServerAdd", name="new", raw=url)) == ["url"]
+        shown = (await page.ask("ServerEntryOf", server_id="mine"))["raw"]
+        renamed = dict(zip(("A", "B"), shown["env"].values(), strict=True))
+        told = await fields("ServerEdit", server_id="mine", raw={**shown, "env": renamed})
+        assert list(told) == ["env.A", "env.B"]
+        # What this computer lacks may come later.
+        later = {"command": "x", "args": ["${NOT_YET}"], "envFile": str(tmp_path / "not-yet.env")}
+        await page.ask("ServerAdd", name="new", raw=later)
+        view = await page.until(lambda: page.things.get(("servers", "new")))
+        assert "NOT_YET" in view["problem"]["message"]
+        assert "not-yet.env" in view["problem"]["message"]

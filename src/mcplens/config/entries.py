@@ -14,7 +14,7 @@ from mcplens.config import env_file
 from mcplens.config.environment import Environment
 from mcplens.config.files import invalid
 from mcplens.config.keys import ALIASES, AUTH_KEYS, SERVER_KEYS, InvalidValue
-from mcplens.config.model import Input, ServerEntry, Source
+from mcplens.config.model import FieldProblem, Input, ServerEntry, Source
 from mcplens.config.placeholders import PlaceholderProblem, resolve_all
 from mcplens.errors import ConfigurationError
 
@@ -66,6 +66,9 @@ def build_entry(
         inputs=tuple(inputs),
         remarks=tuple(builder.remarks),
         problem=builder.error(tuple(inputs), locate),
+        field_problems=tuple(
+            FieldProblem(one.key, one.text, one.is_local) for one in builder.problems
+        ),
         **fields,
     )
 
@@ -126,7 +129,7 @@ class _Builder:
             return resolve_all(value, self.here.variable)
         except PlaceholderProblem as problem:
             self.unset = self.unset or problem.variable
-            raise InvalidValue(key, problem.text) from None
+            raise InvalidValue(key, problem.text, is_local=problem.variable is not None) from None
 
     # -- what follows from several keys --------------------------------------------------------
 
@@ -179,7 +182,7 @@ class _Builder:
             try:
                 fields["env"] = env_file.read(fields["env_file"]) | fields.get("env", {})
             except ConfigurationError as problem:
-                self.problems.append(InvalidValue("envFile", problem.message))
+                self.problems.append(InvalidValue("envFile", problem.message, is_local=True))
         if "roots" in fields:
             fields["roots"] = tuple(self.rooted(root) for root in fields["roots"])
 

@@ -11,11 +11,13 @@ import errno
 import os
 import re
 import stat
+from collections.abc import Sequence
 from typing import Any, BinaryIO, Final
 
 import msgspec
 
 from mcplens.config.jsonc import Document, JsonProblem, parse, position
+from mcplens.config.model import SERVER_NAME, FieldProblem
 from mcplens.errors import ConfigurationError
 
 # The previous content, beside the file; overwritten by each write.
@@ -40,6 +42,15 @@ def invalid(message: str, **details: Any) -> ConfigurationError:
     """A configuration error; details that are None are left out."""
     known = {key: value for key, value in details.items() if value is not None}
     return ConfigurationError("CONFIGURATION_INVALID", message, details=known)
+
+
+def invalid_fields(problems: Sequence[FieldProblem]) -> ConfigurationError:
+    """A configuration error about these keys; `fields` of its details has one item for each."""
+    fields = [{"key": problem.key, "text": problem.text} for problem in problems]
+    told = "; ".join(
+        problem.text if problem.key == SERVER_NAME else str(problem) for problem in problems
+    )
+    return invalid(told, key=problems[0].key or None, fields=fields)
 
 
 def read_text(path: str) -> str:

@@ -13,12 +13,16 @@ import msgspec
 
 
 class InvalidValue(Exception):
-    """An invalid value of a key; `key` is its path, such as `args[1]`."""
+    """An invalid value of a key; `key` is its path, such as `args[1]`.
 
-    def __init__(self, key: str, text: str) -> None:
+    `is_local` as in `FieldProblem`.
+    """
+
+    def __init__(self, key: str, text: str, *, is_local: bool = False) -> None:
         super().__init__(f"{key}: {text}")
         self.key = key
         self.text = text
+        self.is_local = is_local
 
 
 class Key(msgspec.Struct, frozen=True):

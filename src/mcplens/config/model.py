@@ -7,7 +7,7 @@ every surface and by the gateway. Times are in seconds here, in milliseconds in 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -43,11 +43,31 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
     is_required: bool = True
 
 
+class FieldProblem(msgspec.Struct, frozen=True):
+    """What is wrong with one key; `key` is its path in the entry, such as `env.TOKEN`.
+
+    A problem that `is_local` is one of this computer (a variable that is not set, a file that is
+    missing): the entry itself may be as it should.
+    """
+
+    key: str
+    text: str
+    is_local: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.text}" if self.key else self.text
+
+
+# The `key` of a problem with the name of a server, which is not in its entry.
+SERVER_NAME: Final = "@name"
+
+
 class ServerEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One server, resolved and validated; `problem` says why it cannot be used.
 
-    `raw` is the entry with our keys and unresolved placeholders: what is written, exported and
-    confirmed. None means "not set"; a time of 0 means "no limit".
+    `field_problems` says the same key by key. `raw` is the entry with our keys and unresolved
+    placeholders: what is written, exported and confirmed. None means "not set"; a time of 0 means
+    "no limit".
     """
 
     name: str
@@ -87,6 +107,7 @@ class ServerEntry(msgspec.Struct, frozen=True, kw_only=True):
     unknown: dict[str, Any] = msgspec.field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     problem: InspectorError | None = None
+    field_problems: tuple[FieldProblem, ...] = ()
 
     @property
     def is_usable(self) -> bool:

@@ -16,9 +16,16 @@ from mcplens.config.configuration import KIND, find_files, load_configuration, u
 from mcplens.config.entries import build_entry
 from mcplens.config.environment import Environment
 from mcplens.config.file_editor import add_server, add_servers, remove_server, set_top
-from mcplens.config.files import Written, invalid
+from mcplens.config.files import Written, invalid, invalid_fields
 from mcplens.config.keys import TOP_KEYS, InvalidValue
-from mcplens.config.model import Configuration, ServerEntry, SettingOrigin, Source
+from mcplens.config.model import (
+    SERVER_NAME,
+    Configuration,
+    FieldProblem,
+    ServerEntry,
+    SettingOrigin,
+    Source,
+)
 from mcplens.config.paths import VARIABLE
 from mcplens.config.profiles import ProfileValues
 from mcplens.workspace.form_masking import reject_masks, unmask_entry
@@ -75,13 +82,14 @@ class ConfigFiles:
         """Add a server to our file; masked values of a copy are taken from the original.
 
         Raises:
-            ConfigurationError: the name is taken or empty, a mask stands in place of a secret, or
-                the file cannot be written.
+            ConfigurationError: the name is taken or empty, a value is not valid, a mask stands in
+                place of a secret (`fields` of its details names these), or the file cannot be
+                written.
         """
         self._check_name(name)
         entry = unmask_entry(dict(raw), copied.raw if copied is not None else {})
-        reject_masks(entry)
         path = self.own_file()
+        self._check_entry(name, entry, path)
         self._mark(mark, path, {name: entry})
         return add_server(path, name, entry, is_private=True)
 
@@ -111,9 +119,9 @@ class ConfigFiles:
         """Replace an entry in its own file, under another name if one is given."""
         path = self._own_path(entry)
         changed = unmask_entry(raw, entry.raw)
-        reject_masks(changed)
         name = name or entry.name
         self._check_name(name)
+        self._check_entry(name, changed, path)
         self._mark(mark, path, {name: changed})
         # A project's file is for others too.
         is_private = entry.source.scope != "project"
@@ -136,7 +144,16 @@ class ConfigFiles:
 
     def _check_name(self, name: str) -> None:
         if not name.strip() or "/" in name:
-            raise invalid("a server needs a name, without a slash")
+            text = "a server needs a name, without a slash"
+            raise invalid_fields([FieldProblem(SERVER_NAME, text)])
+
+    def _check_entry(self, name: str, raw: dict[str, Any], path: str) -> None:
+        """Refuse what can never work; what this computer lacks may come later."""
+        reject_masks(raw)
+        entry = self.entry(name, raw, Source(KIND, path, "user"))
+        wrong = [problem for problem in entry.field_problems if not problem.is_local]
+        if wrong:
+            raise invalid_fields(wrong)
 
     def set(self, name: str, value: Any) -> Written:
         """Write a setting to our file; None removes it.
@@ -152,7 +169,7 @@ class ConfigFiles:
             try:
                 key.read(value, key.name)
             except InvalidValue as wrong:
-                raise invalid(str(wrong), key=key.name) from None
+                raise invalid_fields([FieldProblem(wrong.key, wrong.text)]) from None
         return set_top(self.own_file(), key.name, value, is_private=True)
 
 

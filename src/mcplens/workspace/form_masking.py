@@ -11,19 +11,61 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, Final
 
-from mcplens.config.files import invalid
+from mcplens.config.files import invalid_fields
+from mcplens.config.model import FieldProblem
 from mcplens.config.placeholders import variables_of
 from mcplens.protocol.secret_masking import is_secret_name, mask, mask_url
 from mcplens.store.recorded_secrets import mask_argv, plain
 
 _SECRET_KEYS: Final = ("env", "headers", "auth", "secretKeys")
+# Where a name says whether its value is a secret.
+_NAMED: Final = ("env", "headers")
 # What `mask` makes, with any length in it.
 _MASK: Final = re.compile(re.escape(mask("")).replace("0", r"\d+"))
+_SCHEME: Final = re.compile(r"(bearer|basic|digest)\s+\S", re.I)
+_USER_INFO: Final = re.compile(r"://[^/@?#]+@")
+_QUERY_NAME: Final = re.compile(r"[?&]([^=&#?]+)=[^&#]")
 
 
-def mask_entry(raw: dict[str, Any]) -> dict[str, Any]:
-    """The entry with its secrets masked; a placeholder is not a secret, it only names one."""
-    return {key: _masked(value) if key in _SECRET_KEYS else value for key, value in raw.items()}
+def mask_entry(raw: dict[str, Any], keys: Iterable[str] | None = None) -> dict[str, Any]:
+    """The entry with its secrets masked; a placeholder is not a secret, it only names one.
+
+    With the configured secret keys, variables and headers that are not secrets are left as they
+    are; without, all of them are masked.
+    """
+    shown = {key: _masked(value) if key in _SECRET_KEYS else value for key, value in raw.items()}
+    if keys is None:
+        return shown
+    names = frozenset(map(plain, keys))
+    for key in _NAMED:
+        if isinstance(raw.get(key), dict):
+            shown[key] = {
+                name: _masked(value) if _is_secret(name, value, names) else value
+                for name, value in raw[key].items()
+            }
+    return shown
+
+
+def secret_paths(raw: dict[str, Any], keys: Iterable[str]) -> list[tuple[str, str]]:
+    """Where an entry has masked values: the key of the entry, and the name below it."""
+    shown = mask_entry(raw, keys)
+    return [
+        (key, name)
+        for key in _SECRET_KEYS
+        for name, value in _members(raw.get(key))
+        if isinstance(value, str) and shown[key][name] != value
+    ]
+
+
+def _is_secret(name: str, value: Any, names: frozenset[str]) -> bool:
+    """Whether a variable or header is secret: by its name, or by credentials in its value."""
+    if is_secret_name(name) or plain(name) in names:
+        return True
+    if not isinstance(value, str):
+        return False
+    if _SCHEME.match(value) or _USER_INFO.search(value):
+        return True
+    return "://" in value and any(map(is_secret_name, _QUERY_NAME.findall(value)))
 
 
 def _masked(value: Any) -> Any:
@@ -63,11 +105,14 @@ def reject_masks(value: Any, key: str = "") -> None:
     """Refuse a value that contains a mask: it would overwrite the secret.
 
     Raises:
-        ConfigurationError: it contains one; the message names the key.
+        ConfigurationError: it contains one; the message and its `fields` name the key.
     """
-    for name in _keys_of_masks(value, key):
-        text = f"{name}: this is the mask of a secret, not its value; type the value again"
-        raise invalid(text, key=name)
+    found = [
+        FieldProblem(name, "this is the mask of a secret, not its value; type the value again")
+        for name in _keys_of_masks(value, key)
+    ]
+    if found:
+        raise invalid_fields(found)
 
 
 def _keys_of_masks(value: Any, key: str) -> Iterator[str]:

@@ -266,12 +266,14 @@ export interface Disconnect {
 }
 
 /**
- * A server's entry as its file has it, for a form; secrets are masked.
+ * A server's entry as its file has it, for a form; secrets are masked, and `secrets` says
+ * which these are.
  *
  * A masked value that comes back unchanged means: as it was.
  */
 export interface EntryView {
   raw: Record<string, unknown>;
+  secrets: SecretPlace[];
 }
 
 /**
@@ -854,6 +856,17 @@ export interface RetryView {
 }
 
 /**
+ * The value of a secret that ServerEntryOf masked. The page asks the person first.
+ */
+export interface RevealSecret {
+  type: "RevealSecret";
+  id: number;
+  server_id: string;
+  key: string;
+  name: string;
+}
+
+/**
  * A folder that is named to the server.
  */
 export interface RootView {
@@ -889,6 +902,21 @@ export interface SaveExample {
   id: number;
   call_id: string;
   name: string;
+}
+
+/**
+ * Where an entry has a secret: its key (`env`, `headers`, `secretKeys`), and the name in it.
+ */
+export interface SecretPlace {
+  key: string;
+  name: string;
+}
+
+/**
+ * The value of one secret, for the one page that asked; in no other view.
+ */
+export interface SecretView {
+  value: string;
 }
 
 /**
@@ -1235,6 +1263,7 @@ export type Command =
   | ReplayCall
   | Request
   | Resume
+  | RevealSecret
   | SaveExample
   | SendRaw
   | ServerAdd
@@ -1297,6 +1326,7 @@ export interface Replies {
   RepeatCall: CallView;
   ReplayCall: CallView;
   Request: CallView;
+  RevealSecret: SecretView;
   SaveExample: ExampleView[];
   SendRaw: CallView;
   ServerAdd: WrittenView;

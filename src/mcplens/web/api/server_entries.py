@@ -23,7 +23,7 @@ from mcplens.web.registry import Command, command
 from mcplens.web.safe_json import json_safe
 from mcplens.web.thread_pool import run_in_thread
 from mcplens.workspace import config_edits
-from mcplens.workspace.form_masking import count_secrets, mask_entry
+from mcplens.workspace.form_masking import count_secrets, mask_entry, secret_paths
 from mcplens.workspace.server_import import (
     ImportCandidates,
     parse_target,
@@ -147,13 +147,22 @@ def found_view(
     )
 
 
+class SecretPlace(msgspec.Struct, frozen=True):
+    """Where an entry has a secret: its key (`env`, `headers`, `secretKeys`), and the name in it."""
+
+    key: str
+    name: str
+
+
 class EntryView(msgspec.Struct, frozen=True):
-    """A server's entry as its file has it, for a form; secrets are masked.
+    """A server's entry as its file has it, for a form; secrets are masked, and `secrets` says
+    which these are.
 
     A masked value that comes back unchanged means: as it was.
     """
 
     raw: dict[str, Any]
+    secrets: list[SecretPlace]
 
 
 class ServerEntryOf(Command, frozen=True, kw_only=True):
@@ -165,7 +174,35 @@ class ServerEntryOf(Command, frozen=True, kw_only=True):
 @command
 async def show_entry(workspace: Workspace, command: ServerEntryOf) -> EntryView:
     entry = workspace.find(command.server_id).entry
-    return EntryView(mask_entry(entry.raw))
+    keys = workspace.secret_keys.of(entry.name)
+    secrets = [SecretPlace(key, name) for key, name in secret_paths(entry.raw, keys)]
+    return EntryView(mask_entry(entry.raw, keys), secrets)
+
+
+class SecretView(msgspec.Struct, frozen=True):
+    """The value of one secret, for the one page that asked; in no other view."""
+
+    value: str
+
+
+class RevealSecret(Command, frozen=True, kw_only=True):
+    """The value of a secret that ServerEntryOf masked. The page asks the person first."""
+
+    server_id: str
+    key: str
+    name: str
+
+
+@command
+async def reveal_secret(workspace: Workspace, command: RevealSecret) -> SecretView:
+    entry = workspace.find(command.server_id).entry
+    place = (command.key, command.name)
+    if place not in secret_paths(entry.raw, workspace.secret_keys.of(entry.name)):
+        raise InspectorError(
+            "INVALID_REQUEST",
+            f"{entry.name} has no secret {command.key}.{command.name}; open the form again",
+        )
+    return SecretView(entry.raw[command.key][command.name])
 
 
 class WrittenView(msgspec.Struct, frozen=True):

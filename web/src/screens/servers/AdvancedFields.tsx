@@ -1,9 +1,10 @@
 // Advanced fields of a server's entry: timeouts, limits, TLS, secrets.
 import { NumberInput, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useEffect, useRef } from "react";
-import { KeyValueFields } from "../../components/KeyValueFields";
 import css from "./AdvancedFields.module.css";
-import type { EntryForm, FlagKey, NumberKey, TextKey } from "./serverEntry";
+import { EntryPairs } from "./EntryPairs";
+import { errorAt, type FieldErrors } from "./fieldErrors";
+import { type EntryForm, type FlagKey, type NumberKey, TEXTS, type TextKey } from "./serverEntry";
 
 const REVISIONS = [
   { value: "", label: "Automatic" },
@@ -21,6 +22,8 @@ const ANSWERS = [
 
 interface Props {
   form: EntryForm;
+  /** What was refused, by key. */
+  errors: FieldErrors;
   onChange(form: EntryForm): void;
 }
 
@@ -34,19 +37,20 @@ interface NumberProps extends FieldProps<NumberKey> {
   min?: number;
 }
 
-function NumberField({ form, onChange, name, label, hint, min = 0 }: NumberProps) {
+function NumberField({ form, errors, onChange, name, label, hint, min = 0 }: NumberProps) {
   return (
     <NumberInput
       label={label}
       description={hint}
       value={form[name]}
+      error={errorAt(errors, name)}
       min={min}
       onChange={(value) => onChange({ ...form, [name]: typeof value === "number" ? value : "" })}
     />
   );
 }
 
-function FlagField({ form, onChange, name, label, hint }: FieldProps<FlagKey>) {
+function FlagField({ form, errors, onChange, name, label, hint }: FieldProps<FlagKey>) {
   return (
     <Switch
       label={label}
@@ -54,6 +58,7 @@ function FlagField({ form, onChange, name, label, hint }: FieldProps<FlagKey>) {
       aria-label={label}
       description={hint}
       checked={form[name]}
+      error={errorAt(errors, name)}
       onChange={(event) => onChange({ ...form, [name]: event.currentTarget.checked })}
     />
   );
@@ -63,7 +68,8 @@ interface TextProps extends FieldProps<TextKey> {
   isFocused?: boolean;
 }
 
-function TextField({ form, onChange, name, label, hint, isFocused = false }: TextProps) {
+function TextField(props: TextProps) {
+  const { form, errors, onChange, name, label, hint, isFocused = false } = props;
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (isFocused) field.current?.focus();
@@ -74,13 +80,14 @@ function TextField({ form, onChange, name, label, hint, isFocused = false }: Tex
       label={label}
       description={hint}
       value={form[name]}
+      error={errorAt(errors, TEXTS[name])}
       onChange={(event) => onChange({ ...form, [name]: event.currentTarget.value })}
     />
   );
 }
 
 function TimeoutFields(props: Props) {
-  const { form, onChange } = props;
+  const { form, errors, onChange } = props;
   const set = (part: Partial<EntryForm>): void => onChange({ ...form, ...part });
   const number = (name: NumberKey, label: string, hint: string, min = 0) => (
     <NumberField {...props} name={name} label={label} hint={hint} min={min} />
@@ -93,6 +100,7 @@ function TimeoutFields(props: Props) {
         data={REVISIONS}
         allowDeselect={false}
         value={form.protocolVersion}
+        error={errorAt(errors, "protocolVersion")}
         onChange={(value) => set({ protocolVersion: value ?? "" })}
       />
       {number("connectionTimeout", "Connecting, ms", "For one attempt; 0: no limit")}
@@ -103,6 +111,7 @@ function TimeoutFields(props: Props) {
         data={ANSWERS}
         allowDeselect={false}
         value={form.progressResetsTimeout}
+        error={errorAt(errors, "progressResetsTimeout")}
         onChange={(value) =>
           set({ progressResetsTimeout: value === "true" || value === "false" ? value : "" })
         }
@@ -115,6 +124,7 @@ function TimeoutFields(props: Props) {
         description="One per retry"
         placeholder="1000, 2000, 4000"
         value={form.retryBackoff}
+        error={errorAt(errors, "retryBackoff")}
         onChange={(event) => set({ retryBackoff: event.currentTarget.value })}
       />
       {number("maxConcurrency", "Requests at once", "In flight; 16 if empty", 1)}
@@ -167,8 +177,13 @@ function TlsFields({ isTrusting, ...props }: Props & { isTrusting: boolean }) {
   );
 }
 
-export function AdvancedFields(props: Props & { isTrusting: boolean }) {
-  const { form, onChange } = props;
+interface AdvancedProps extends Props {
+  server_id: string | null;
+  isTrusting: boolean;
+}
+
+export function AdvancedFields({ server_id, ...props }: AdvancedProps) {
+  const { form, errors, onChange } = props;
   const set = (part: Partial<EntryForm>): void => onChange({ ...form, ...part });
   return (
     <div className="stack">
@@ -180,10 +195,14 @@ export function AdvancedFields(props: Props & { isTrusting: boolean }) {
         autosize
         minRows={2}
         value={form.meta}
+        error={errorAt(errors, "meta")}
         onChange={(event) => set({ meta: event.currentTarget.value })}
         styles={{ input: { fontFamily: "var(--mono)" } }}
       />
-      <KeyValueFields
+      <EntryPairs
+        name="secretKeys"
+        server_id={server_id}
+        errors={errors}
         label="Secret keys"
         hint="JSON members, headers and options that are never recorded. A value is needed only to send a recorded call again."
         noun="secret key"

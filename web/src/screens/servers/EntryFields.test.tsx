@@ -64,7 +64,14 @@ const URL: Record<string, [value: unknown, seen: string]> = {
 function show(form: EntryForm): void {
   render(
     <MantineProvider env="test">
-      <EntryFields form={form} nameProblem={null} isTrusting onChange={() => undefined} />
+      <EntryFields
+        form={form}
+        server_id={null}
+        errors={new Map()}
+        nameProblem={null}
+        isTrusting
+        onChange={() => undefined}
+      />
     </MantineProvider>,
   );
 }

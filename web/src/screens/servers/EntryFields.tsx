@@ -9,8 +9,9 @@ import {
 } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { Icon } from "../../components/Icon";
-import { KeyValueFields } from "../../components/KeyValueFields";
 import { AdvancedFields } from "./AdvancedFields";
+import { EntryPairs } from "./EntryPairs";
+import { errorAt, type FieldErrors, isAdvanced } from "./fieldErrors";
 import type { EntryForm } from "./serverEntry";
 
 const TRANSPORTS = [
@@ -21,25 +22,30 @@ const TRANSPORTS = [
 ];
 interface Props {
   form: EntryForm;
+  /** The server that has the saved secrets of the form; null for a new one. */
+  server_id: string | null;
+  /** What was refused, by key. */
+  errors: FieldErrors;
   onChange(form: EntryForm): void;
-}
-
-interface EntryProps extends Props {
   /** Why the name cannot be used. */
   nameProblem: string | null;
   /** Opened from a certificate error: focuses the field for trusted certificates. */
   isTrusting: boolean;
 }
 
-export function EntryFields({ form, nameProblem, isTrusting, onChange }: EntryProps) {
-  const [isOpen, { toggle }] = useDisclosure(isTrusting);
+export function EntryFields(props: Props) {
+  const { form, server_id, errors, nameProblem, isTrusting, onChange } = props;
+  const [isOpen, { toggle, open }] = useDisclosure(isTrusting);
+  const isMarked = [...errors.keys()].some(isAdvanced);
+  // While it is drawn, so that a marked field is there to be focused.
+  if (isMarked && !isOpen) open();
   const set = (part: Partial<EntryForm>): void => onChange({ ...form, ...part });
   return (
     <div className="stack">
       <TextInput
         label="Name"
         required
-        error={nameProblem}
+        error={nameProblem ?? errorAt(errors, "@name")}
         value={form.name}
         onChange={(event) => set({ name: event.currentTarget.value })}
       />
@@ -59,6 +65,7 @@ export function EntryFields({ form, nameProblem, isTrusting, onChange }: EntryPr
             required
             placeholder="npx, uvx, python, /path/to/server"
             value={form.command}
+            error={errorAt(errors, "command")}
             onChange={(event) => set({ command: event.currentTarget.value })}
           />
           <Textarea
@@ -68,18 +75,23 @@ export function EntryFields({ form, nameProblem, isTrusting, onChange }: EntryPr
             minRows={2}
             maxRows={8}
             value={form.args}
+            error={errorAt(errors, "args")}
             onChange={(event) => set({ args: event.currentTarget.value })}
             styles={{ input: { fontFamily: "var(--mono)" } }}
           />
-          <KeyValueFields
+          <EntryPairs
             label="Environment"
             noun="variable"
+            name="env"
+            server_id={server_id}
+            errors={errors}
             value={form.env}
             onChange={(env) => set({ env })}
           />
           <TextInput
             label="Working folder"
             value={form.cwd}
+            error={errorAt(errors, "cwd")}
             onChange={(event) => set({ cwd: event.currentTarget.value })}
           />
         </>
@@ -90,6 +102,7 @@ export function EntryFields({ form, nameProblem, isTrusting, onChange }: EntryPr
             required
             placeholder="https://example.com/mcp"
             value={form.url}
+            error={errorAt(errors, "url")}
             onChange={(event) => set({ url: event.currentTarget.value })}
           />
           <Select
@@ -97,11 +110,15 @@ export function EntryFields({ form, nameProblem, isTrusting, onChange }: EntryPr
             data={TRANSPORTS}
             allowDeselect={false}
             value={form.transport}
+            error={errorAt(errors, "transport")}
             onChange={(value) => set({ transport: value ?? "" })}
           />
-          <KeyValueFields
+          <EntryPairs
             label="Headers"
             noun="header"
+            name="headers"
+            server_id={server_id}
+            errors={errors}
             value={form.headers}
             onChange={(headers) => set({ headers })}
           />
@@ -111,7 +128,7 @@ export function EntryFields({ form, nameProblem, isTrusting, onChange }: EntryPr
         <Icon name={isOpen ? "down" : "chevron"} size={12} /> Advanced: timeouts, revision and more
       </UnstyledButton>
       <Collapse expanded={isOpen}>
-        <AdvancedFields form={form} isTrusting={isTrusting} onChange={onChange} />
+        <AdvancedFields {...props} />
       </Collapse>
     </div>
   );

@@ -91,11 +91,12 @@ function EditServer({ edited, onClose }: { edited: EditedServer; onClose(): void
   const [error, setError] = useState<ErrorView | null>(null);
   useEffect(() => {
     command("ServerEntryOf", { server_id }).then(
-      ({ raw }) =>
+      ({ raw, secrets }) =>
         setInitial(
           formOf(
             isCopy ? freeName(`${server_id}-copy`, useInspector.getState().servers) : server_id,
             raw,
+            secrets,
           ),
         ),
       (thrown: unknown) => setError(errorViewOf(thrown)),

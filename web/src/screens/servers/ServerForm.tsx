@@ -1,14 +1,15 @@
 // Form to add or edit a server.
 import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { useState } from "react";
-import type { ErrorView, WrittenView } from "../../api/types";
+import { useEffect, useRef, useState } from "react";
+import type { WrittenView } from "../../api/types";
 import { ErrorNote } from "../../components/ErrorNote";
 import { command } from "../../state/commands";
 import { rememberServer } from "../../state/lastVisited";
 import { useInspector } from "../../state/store";
 import { errorViewOf, withErrorToast } from "../../state/toasts";
 import { EntryFields } from "./EntryFields";
+import { isAllMarked, marksOf, type Refusal } from "./fieldErrors";
 import { nameProblemOf } from "./foundServers";
 import { type EntryForm, problemOf, rawOf } from "./serverEntry";
 
@@ -37,6 +38,18 @@ function useNameProblem(edited: EditedServer | null, name: string): string | nul
   return nameProblemOf(name, servers, []);
 }
 
+const fieldsToChange = (count: number): string =>
+  count === 1 ? "change the marked field" : `change the ${count} marked fields`;
+
+/** Focuses the first field that was refused. */
+function useFirstMark(refusal: Refusal | null) {
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (refusal) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [refusal]);
+  return form;
+}
+
 interface Props {
   edited: EditedServer | null;
   form: EntryForm;
@@ -46,7 +59,9 @@ interface Props {
 }
 
 export function ServerForm({ edited, form, onForm, onDone }: Props) {
-  const [error, setError] = useState<ErrorView | null>(null);
+  const [refusal, setRefusal] = useState<Refusal | null>(null);
+  const marks = marksOf(refusal, form);
+  const fields = useFirstMark(refusal);
   const nameProblem = useNameProblem(edited, form.name.trim());
   const problem = problemOf(form);
   const isNew = edited === null;
@@ -65,11 +80,12 @@ export function ServerForm({ edited, form, onForm, onDone }: Props) {
       }
       onDone();
     } catch (thrown) {
-      setError(errorViewOf(thrown));
+      setRefusal({ error: errorViewOf(thrown), form });
     }
   };
   return (
     <form
+      ref={fields}
       className="stack"
       onSubmit={(event) => {
         event.preventDefault();
@@ -78,13 +94,17 @@ export function ServerForm({ edited, form, onForm, onDone }: Props) {
     >
       <EntryFields
         form={form}
+        server_id={edited?.server_id ?? null}
+        errors={marks}
         nameProblem={nameProblem}
         isTrusting={edited?.isTrusting ?? false}
         onChange={onForm}
       />
-      {error && <ErrorNote error={error} />}
+      {refusal && !isAllMarked(refusal) && <ErrorNote error={refusal.error} title="Not saved" />}
       <div className="row wrap" style={{ justifyContent: "flex-end" }}>
-        {problem && <span className="dim grow">{problem}</span>}
+        <span className={problem ? "dim grow" : "grow"} role="status">
+          {problem ?? (marks.size > 0 && `Not saved: ${fieldsToChange(marks.size)}`)}
+        </span>
         <Button variant="default" onClick={onDone}>
           Cancel
         </Button>

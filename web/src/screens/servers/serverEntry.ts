@@ -1,5 +1,7 @@
 // Converts a server's entry in the configuration file to form values and back. Unknown keys are
 // kept.
+import type { SecretPlace } from "../../api/types";
+import type { KeyValue } from "../../components/KeyValueFields";
 
 export type RawEntry = Record<string, unknown>;
 
@@ -20,7 +22,7 @@ const FLAGS = { enabled: true, inheritEnv: false, insecure: false };
 export type FlagKey = keyof typeof FLAGS;
 
 /** Texts, by their keys in the file. */
-const TEXTS = { title: "name", envFile: "envFile", caFile: "caFile" };
+export const TEXTS = { title: "name", envFile: "envFile", caFile: "caFile" };
 export type TextKey = keyof typeof TEXTS;
 
 type Fields = Record<NumberKey, number | ""> & Record<FlagKey, boolean> & Record<TextKey, string>;
@@ -32,14 +34,14 @@ export interface EntryForm extends Fields {
   args: string;
   url: string;
   transport: string;
-  env: [string, string][];
-  headers: [string, string][];
+  env: KeyValue[];
+  headers: KeyValue[];
   cwd: string;
   protocolVersion: string;
   progressResetsTimeout: "" | "true" | "false";
   retryBackoff: string;
   meta: string;
-  secretKeys: [string, string][];
+  secretKeys: KeyValue[];
   /** Keys without a field in the form. */
   rest: RawEntry;
 }
@@ -60,7 +62,7 @@ const KNOWN = [
 ];
 const text = (value: unknown): string =>
   value === undefined || value === null ? "" : String(value);
-const pairs = (value: unknown): [string, string][] =>
+const pairs = (value: unknown): KeyValue[] =>
   typeof value === "object" && value !== null
     ? Object.entries(value).map(([name, one]) => [name, text(one)])
     : [];
@@ -76,7 +78,7 @@ const isSecrets = (value: unknown): value is string[] | Record<string, string | 
   Object.values(value).every(
     (one) => typeof one === "string" || (one === null && !Array.isArray(value)),
   );
-const secrets = (value: unknown): [string, string][] => {
+const secrets = (value: unknown): KeyValue[] => {
   if (!isSecrets(value)) return [];
   return Array.isArray(value) ? value.map((name) => [name, ""]) : pairs(value);
 };
@@ -99,8 +101,15 @@ export function parseDelays(text: string): number[] | null {
   return delays.every((delay) => delay >= 0 && Number.isFinite(delay)) ? delays : null;
 }
 
-export function formOf(name: string, raw: RawEntry): EntryForm {
+/** The form of an entry; `masked` says which of its values are masks of saved secrets. */
+export function formOf(name: string, raw: RawEntry, masked: SecretPlace[] = []): EntryForm {
   const { args } = raw;
+  const marked = (key: string, list: KeyValue[]): KeyValue[] =>
+    list.map(([name, value]) =>
+      masked.some((one) => one.key === key && one.name === name)
+        ? [name, value, { name, mask: value }]
+        : [name, value],
+    );
   const url = raw.url ?? raw.serverUrl ?? raw.httpUrl;
   return {
     name,
@@ -109,8 +118,8 @@ export function formOf(name: string, raw: RawEntry): EntryForm {
     args: Array.isArray(args) ? args.map(text).join("\n") : "",
     url: text(url),
     transport: text(raw.transport ?? raw.type),
-    env: pairs(raw.env),
-    headers: pairs(raw.headers),
+    env: marked("env", pairs(raw.env)),
+    headers: marked("headers", pairs(raw.headers)),
     cwd: text(raw.cwd),
     protocolVersion: text(raw.protocolVersion),
     connectionTimeout: number(raw.connectionTimeout),
@@ -128,40 +137,47 @@ export function formOf(name: string, raw: RawEntry): EntryForm {
     title: string(raw.name),
     envFile: string(raw.envFile),
     caFile: string(raw.caFile),
-    secretKeys: secrets(raw.secretKeys),
+    secretKeys: marked("secretKeys", secrets(raw.secretKeys)),
     retryBackoff: isDelays(raw.retryBackoff) ? raw.retryBackoff.join(", ") : "",
     meta: raw.meta === undefined ? "" : JSON.stringify(raw.meta, null, 2),
     rest: Object.fromEntries(Object.entries(raw).filter(([key, value]) => !isKnown(key, value))),
   };
 }
 
-type Pair = [string, string];
-
 const LISTS = ["env", "headers", "secretKeys"] as const;
+
+/** The name that has this value in the entry, if any. */
+function whoseValue([name, value, saved]: KeyValue, from: KeyValue[]): string {
+  if (saved) return value === saved.mask ? saved.name : "";
+  const same = from.filter((one) => one[1] === value);
+  return (same.find((one) => one[0] === name) ?? same[0])?.[0] ?? "";
+}
 
 /**
  * The form without values of variables and headers, which may be secrets: each is replaced by the
  * name that has it in the entry, if any.
  */
 export function withoutSecrets(form: EntryForm, entry: EntryForm): EntryForm {
-  const named = (pairs: Pair[], from: Pair[]): Pair[] =>
-    pairs.map(([name, value]) => [name, from.find((one) => one[1] === value)?.[0] ?? ""]);
   const kept = { ...form };
-  for (const key of LISTS) kept[key] = named(form[key], entry[key]);
+  for (const key of LISTS)
+    kept[key] = form[key].map((pair) => [pair[0], whoseValue(pair, entry[key])]);
   return kept;
 }
 
 /** Restores a saved form, with the current values of its entry. */
 export function restoreForm(kept: EntryForm, entry: EntryForm): EntryForm {
-  const filled = (pairs: Pair[], from: Pair[]): Pair[] =>
-    pairs.map(([name, whose]) => [name, from.find((one) => one[0] === whose)?.[1] ?? ""]);
+  const filled = (list: KeyValue[], from: KeyValue[]): KeyValue[] =>
+    list.map(([name, whose]) => {
+      const [, value = "", ...saved] = from.find((one) => one[0] === whose) ?? [];
+      return [name, value, ...saved];
+    });
   // Saved by an older page, it may lack a field.
   const form = { ...entry, ...kept, rest: entry.rest };
   for (const key of LISTS) if (kept[key]) form[key] = filled(kept[key], entry[key]);
   return form;
 }
 
-function namesOrValues(pairs: Pair[]): string[] | Record<string, string | null> | undefined {
+function namesOrValues(pairs: KeyValue[]): string[] | Record<string, string | null> | undefined {
   const named = pairs.filter(([name]) => name.trim());
   if (!named.length) return undefined;
   if (named.every(([, value]) => value === "")) return named.map(([name]) => name);
@@ -175,7 +191,7 @@ export function rawOf(form: EntryForm): RawEntry {
     if (value !== "" && value !== undefined) raw[key] = value;
   };
   const putFlag = (key: FlagKey): void => put(key, form[key] === FLAGS[key] ? "" : form[key]);
-  const filled = (list: [string, string][]): RawEntry | undefined => {
+  const filled = (list: KeyValue[]): RawEntry | undefined => {
     const named = list.filter(([name]) => name.trim());
     return named.length ? Object.fromEntries(named) : undefined;
   };
@@ -210,6 +226,8 @@ export function problemOf(form: EntryForm): string | null {
   if (form.kind === "command" && !form.command.trim()) return "Enter the program to start.";
   if (form.kind === "url" && !/^(https?|wss?):\/\//.test(form.url.trim()))
     return "The URL must begin with http://, https://, ws:// or wss://.";
+  const emptied = LISTS.flatMap((key) => form[key]).find(([, value, saved]) => saved && !value);
+  if (emptied) return `Type the new value of ${emptied[0]}, or keep the saved one.`;
   if (parseDelays(form.retryBackoff) === null) return "The waits must be numbers of milliseconds.";
   if (form.meta.trim()) {
     try {
