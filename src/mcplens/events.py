@@ -120,11 +120,12 @@ class ProcessStarted(Event, frozen=True, kw_only=True):
 
 
 class ProcessExited(Event, frozen=True, kw_only=True):
-    """The process of a stdio server exited."""
+    """The process of a stdio server exited; `stopped_after_s` is set if mcplens stopped it."""
 
     pid: int
     exit_code: int | None
     signal: str | None
+    stopped_after_s: float | None = None
 
 
 class StderrLine(Event, frozen=True, kw_only=True):

@@ -157,6 +157,17 @@ def test_a_failure_with_json_is_an_object_with_a_stable_code(shell: Shell, case:
     check_snapshot(f"{case} json", normalised(pretty, shell.home))
 
 
+def test_a_flood_of_stray_lines_is_counted_after_the_first_few(shell: Shell) -> None:
+    (shell.home / "flood.py").write_text(
+        "import sys\nfor n in range(5000): print('chatter', n)\nsys.exit(3)\n"
+    )
+    done = shell.run("tools", "--", sys.executable, "flood.py")
+    assert done.code == exit_codes.NOT_CONNECTED
+    assert done.err.count("<- chatter") == 3
+    assert "mcplens: 5,000 lines on stdout are not messages" in done.err
+    assert len(done.err.splitlines()) < 20
+
+
 def test_every_snapshot_belongs_to_a_case() -> None:
     cases = {re.sub("[ ,]+", "-", f"{case}{kind}") for case in CASES for kind in ("", " json")}
     assert {file.stem for file in SNAPSHOTS.iterdir()} == cases

@@ -52,7 +52,7 @@ SAMPLES: tuple[Event, ...] = (
     events.ProcessStarted(
         pid=42, argv=["/bin/server", "--flag"], cwd="/tmp", env_names=["TOKEN"]
     ),
-    events.ProcessExited(pid=42, exit_code=None, signal="SIGKILL"),
+    events.ProcessExited(pid=42, exit_code=None, signal="SIGKILL", stopped_after_s=30.0),
     events.StderrLine(pid=42, data=b"warning: \xe4", request_seq=1, is_inferred=True),
     events.Remark(message="fallback to SSE"),
     events.StateChanged(

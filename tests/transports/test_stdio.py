@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import mcplens
-from mcplens.events import FrameReceived, ProcessExited, ProcessStarted, StderrLine
+from mcplens.events import FrameReceived, ProcessExited, ProcessStarted, Remark, StderrLine
 from mcplens.protocol.frames import Malformed
 
 # A server in a few lines: answers the handshake and tools/call; `extra` is run at its start.
@@ -162,7 +162,8 @@ async def test_an_exit_in_a_call_reports_code_and_last_words(server: Any) -> Non
         assert caught.value.details["stderr"] == ["\x1b[1;31mI am dying\x1b[0m"]
         assert "code 5" in caught.value.message
         assert caught.value.message.endswith(": I am dying"), "without the codes of a terminal"
-        assert (await until(client, ProcessExited)).exit_code == 5
+        exited = await until(client, ProcessExited)
+        assert (exited.exit_code, exited.stopped_after_s) == (5, None)
 
 
 async def test_a_signal_is_named(server: Any) -> None:
@@ -181,6 +182,36 @@ async def test_a_stray_line_is_kept_shown_and_explained(server: Any) -> None:
         assert "prints to stdout" in stray[0].reason
 
 
+async def test_a_server_that_prints_instead_of_speaking_is_quoted_and_not_tried_again(
+    server: Any,
+) -> None:
+    command = server('print("Listening on port 8000", flush=True); time.sleep(60)')
+    connecting = mcplens.connect(command, connection_timeout_s=2, max_retries=3)
+    with pytest.raises(mcplens.InspectorError) as caught:
+        async with connecting:
+            pass
+    error, told = caught.value, connecting.client.bus.kept()
+    assert error.code == "CONNECTION_TIMEOUT"
+    assert "'Listening on port 8000' to stdout" in error.message
+    assert error.message.endswith("its logs belong on stderr")
+    assert error.details["stdout"] == ["Listening on port 8000"]
+    assert not error.retryable
+    assert "attempts" not in error.details
+    remarks = [event for event in told if isinstance(event, Remark)]
+    assert "Listening on port 8000" in remarks[0].message
+    exits = [event for event in told if isinstance(event, ProcessExited)]
+    assert [event.signal for event in exits] == ["SIGKILL"]
+    assert exits[0].stopped_after_s is not None, "mcplens stopped it"
+
+
+async def test_a_program_that_prints_and_exits_is_quoted() -> None:
+    with pytest.raises(mcplens.InspectorError) as caught:
+        async with mcplens.connect([sys.executable, "-c", "print('Usage: server PORT')"]):
+            pass
+    assert caught.value.code == "SERVER_EXITED"
+    assert "'Usage: server PORT' to stdout" in caught.value.message
+
+
 async def test_a_server_that_ignores_stdin_and_sigterm_is_killed_by_the_ladder(
     server: Any,
 ) -> None:
@@ -195,6 +226,7 @@ async def test_a_server_that_ignores_stdin_and_sigterm_is_killed_by_the_ladder(
         await mcplens.disconnect_client(client)
     exited = [event for event in client.bus.kept() if isinstance(event, ProcessExited)]
     assert [event.signal for event in exited] == ["SIGKILL"]
+    assert exited[0].stopped_after_s is not None
 
 
 async def test_a_polite_server_exits_when_its_stdin_closes(server: Any) -> None:
@@ -203,6 +235,7 @@ async def test_a_polite_server_exits_when_its_stdin_closes(server: Any) -> None:
     await mcplens.disconnect_client(client)
     exited = [event for event in client.bus.kept() if isinstance(event, ProcessExited)]
     assert [event.exit_code for event in exited] == [0]
+    assert exited[0].stopped_after_s is None
 
 
 async def test_leaving_the_block_does_not_wait_for_a_slow_server_which_still_ends(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,23 @@ async def test_two_servers_are_connected_at_once_and_one_dies_alone(tmp_path: Pa
         assert dead["exit"]["signal"] == "SIGKILL"
         assert dead["error"]["code"] == "SERVER_EXITED"
         assert page.things["servers", "steady"]["state"] == "CONNECTED"
+
+
+async def test_what_a_server_prints_to_stdout_is_shown_while_its_answer_is_awaited(
+    tmp_path: Path,
+) -> None:
+    chatter = "import sys; print('Listening on 8000', flush=True); sys.stdin.read()"
+    entry = {"command": sys.executable, "args": ["-c", chatter], "connectionTimeout": 1500}
+    write_config(tmp_path, chatty=entry | {"maxRetries": 3})
+    async with site(tmp_path) as web, web.page() as page:
+        await page.ask("Connect", server_id="chatty")
+        await page.until(lambda: page.things["servers", "chatty"]["stray_lines"])
+        assert page.things["servers", "chatty"]["state"] == "CONNECTING"
+        assert page.things["servers", "chatty"]["stray_lines"] == ["Listening on 8000"]
+        failed = await page.in_state("chatty", "DISCONNECTED")
+        assert "'Listening on 8000' to stdout" in failed["error"]["message"]
+        assert failed["retry"] is None
+        assert failed["exit"]["stopped_after_s"] > 1
 
 
 async def test_attempts_are_counted_and_can_be_called_off(tmp_path: Path) -> None:

@@ -146,8 +146,8 @@ def _came(error: InspectorError, evidence: Evidence) -> str:
     text = error.message
     if error.code == "CONNECTION_TIMEOUT" and not evidence.is_remote:
         if evidence.strays:
-            stray = evidence.strays[0].raw.decode("utf-8", "backslashreplace").strip()
-            return f"{stray[:_SHOWN_CHARACTERS]!r} on stdout; {text}"
+            text = text.partition("; the server printed")[0]
+            return f"{', '.join(map(repr, _stray_lines(error, evidence)))} on stdout; {text}"
         return f"nothing on stdout; {text}"
     if error.code == "COMMAND_NOT_FOUND":
         text = text.partition("; install it")[0]
@@ -160,6 +160,15 @@ def _came(error: InspectorError, evidence: Evidence) -> str:
     if isinstance(error, ServerError) and error.data is not None:
         text += f"\n{output.pretty(error.data)}"
     return text
+
+
+def _stray_lines(error: InspectorError, evidence: Evidence) -> list[str]:
+    """What the server printed to stdout; the error has the first lines."""
+    quoted = error.details.get("stdout")
+    if isinstance(quoted, list) and quoted:
+        return [str(line) for line in quoted]
+    stray = evidence.strays[0].raw.decode("utf-8", "backslashreplace").strip()
+    return [stray[:_SHOWN_CHARACTERS]]
 
 
 def _stderr_rows(evidence: Evidence, *, is_shown_above: bool) -> list[tuple[str, str]]:

@@ -28,6 +28,10 @@ from mcplens.protocol.frames import Frame, Malformed
 
 # Of a frame, on one line.
 _SHOWN_BYTES = 2_000
+# Stray lines that are shown; a server that prints to stdout may do so without end.
+_SHOWN_STRAYS = 3
+# Their count is told on the way, ever more rarely.
+_TOLD_COUNTS = frozenset(10**power for power in range(1, 12))
 # How the Python SDK before version 2 begins its page of stderr on a request that it does not know.
 _COMPLAINT = "Failed to validate request"
 
@@ -44,6 +48,7 @@ class LiveEvents:
         # stderr becomes one line, unless the handshake fails afterwards.
         self._is_probing = False
         self._complaint: list[str] = []
+        self._stray_count = 0
         self._tasks: dict[str, str] = {}  # the last printed status of each
         self._task: asyncio.Task[None] | None = None
 
@@ -68,6 +73,8 @@ class LiveEvents:
             self._show(event)
         for line in self._complaint:
             self._show_stderr(line)
+        if self._stray_count > _SHOWN_STRAYS:
+            self._note_strays()
 
     def _show(self, event: Event) -> None:
         if isinstance(event, StderrLine):
@@ -80,7 +87,7 @@ class LiveEvents:
             text = event.data if isinstance(event.data, str) else output.pretty(event.data)
             output.note(output.style(f"[{event.level}{where}] ", dim=True) + text)
         elif isinstance(event, FrameReceived) and isinstance(event.message, Malformed):
-            self._frame("<-", event.message.raw, f"malformed: {event.message.reason}")
+            self._show_malformed(event.message)
         elif isinstance(event, ClientTaskChanged) and not event.is_gone:
             self._show_task(event)
         elif isinstance(event, QuestionClosed):
@@ -91,6 +98,20 @@ class LiveEvents:
             self._show_more(event)
         elif isinstance(event, FrameSent) and isinstance(event.message, Frame):
             self._follow_handshake(event.message.method)
+
+    def _show_malformed(self, message: Malformed) -> None:
+        """What is not a message; lines that a server prints to stdout are counted from then on."""
+        if not message.is_reply_like and not self._is_verbose:
+            self._stray_count += 1
+            if self._stray_count > _SHOWN_STRAYS:
+                if self._stray_count in _TOLD_COUNTS:
+                    self._note_strays()
+                return
+        self._frame("<-", message.raw, f"malformed: {message.reason}")
+
+    def _note_strays(self) -> None:
+        count = self._stray_count
+        output.note(f"mcplens: {count:,} lines on stdout are not messages; -v shows all of them")
 
     def _show_task(self, event: ClientTaskChanged) -> None:
         """The status of a task; servers often report it twice."""

@@ -163,6 +163,8 @@ class Connector:
         session = self._connection.session
         if session is not None:
             error.with_details(**session.transport.describe())
+            if session.transport.stray_lines:
+                error.retryable = False  # it would print them again
         error.with_details(server_id=self._connection.publish.server_id, step=self._connection.step)
         await self._abandon(error)
         return error

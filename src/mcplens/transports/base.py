@@ -8,7 +8,7 @@ since it knows what they belong to. Sending never blocks; everything else is a c
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from enum import Enum
 from types import TracebackType, coroutine
 from typing import Any, Final, Protocol, Self
@@ -157,6 +157,11 @@ class Transport(ABC):
     def unfinished(self, request_id: RequestId | None = None) -> bytes:
         """How the message begins that has come in part, for this request or any; b"" if none."""
         return b""
+
+    @property
+    def stray_lines(self) -> Sequence[str]:
+        """What the server printed between messages before the handshake was done; the first few."""
+        return ()
 
     @property
     def lack(self) -> str:

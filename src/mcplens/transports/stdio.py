@@ -46,6 +46,9 @@ _EXIT_NOTICED_S: Final = 2.0
 _STRAY: Final = (
     "; the server prints to stdout, where only messages may stand: its logs belong on stderr"
 )
+# Stray lines that are quoted where connecting fails, and how much of each.
+_QUOTED_LINES: Final = 3
+_QUOTED_CHARACTERS: Final = 200
 
 
 _log: Final = get_logger(__name__)
@@ -78,6 +81,10 @@ class StdioTransport(Transport):
         self._stdin: PipeWriter | None = None
         self._readers: list[PipeReader] = []
         self._last_words: deque[str] = deque(maxlen=_LAST_WORDS)
+        self._stray_lines: list[str] = []  # printed to stdout before the handshake was done
+        self._is_negotiated = False
+        self._started_at = 0.0
+        self._stopped_after_s: float | None = None
         self._is_closing = False
         self._is_winding_up = False
         self._is_wound_up = False
@@ -99,7 +106,27 @@ class StdioTransport(Transport):
                 facts |= {"exit_code": code if code >= 0 else None, "signal": signal_name(code)}
         if self._last_words:
             facts["stderr"] = list(self._last_words)
+        if self._stray_lines:
+            facts["stdout"] = list(self._stray_lines)
         return facts
+
+    @property
+    def stray_lines(self) -> Sequence[str]:
+        return self._stray_lines
+
+    @property
+    def lack(self) -> str:
+        if not self._stray_lines:
+            return ""
+        shown = ", ".join(repr(line) for line in self._stray_lines)
+        return (
+            f"the server printed {shown} to stdout, which is for messages alone: "
+            "its logs belong on stderr"
+        )
+
+    def negotiated(self, protocol_version: str, *, is_stateless: bool) -> None:
+        self._is_negotiated = True
+        self._stray_lines = []  # they kept it from nothing
 
     def unfinished(self, request_id: RequestId | None = None) -> bytes:
         return self._readers[0].unfinished if self._readers else b""
@@ -115,6 +142,7 @@ class StdioTransport(Transport):
         # Arguments and environment may hold secrets.
         arguments = len(launch.argv) - 1
         _log.debug("started %s with %d arguments as pid %d", launch.argv[0], arguments, child.pid)
+        self._started_at = self._clock.monotonic()
         argv, env_names = list(launch.argv), sorted(self._env or ())
         self._publish(ProcessStarted(pid=child.pid, argv=argv, cwd=launch.cwd, env_names=env_names))
         self._stdin = await PipeWriter.open(child)
@@ -173,7 +201,19 @@ class StdioTransport(Transport):
         message = parse(line)
         if type(message) is Malformed and not message.is_reply_like:
             message = msgspec.structs.replace(message, reason=message.reason + _STRAY)
+            self._note_stray(line)
         self._receiver.message_received(message, len(line))
+
+    def _note_stray(self, line: bytes) -> None:
+        """Until the handshake is done, stray lines may be why it never is: the user is told."""
+        if self._is_negotiated or len(self._stray_lines) == _QUOTED_LINES:
+            return
+        text = line[: 4 * _QUOTED_CHARACTERS].decode("utf-8", "backslashreplace").strip()
+        if not text:
+            return
+        self._stray_lines.append(text[:_QUOTED_CHARACTERS])
+        if len(self._stray_lines) == 1:
+            self._remark(self.lack)
 
     def _stderr_line(self, line: bytes | Malformed) -> None:
         if self._child is None:
@@ -234,6 +274,7 @@ class StdioTransport(Transport):
             message = f"{name} closed its {closed} but still runs (pid {child.pid})"
         else:
             message = f"{name} {describe_exit(code)}"
+        message += f"; {self.lack}" if self.lack else ""
         # A traceback ends with its cause; the details have the lines above.
         said = (_ANSI.sub("", line).strip() for line in reversed(self._last_words))
         if last := next(filter(None, said), None):
@@ -245,7 +286,12 @@ class StdioTransport(Transport):
         if code is not None and not child.is_exit_published:
             child.is_exit_published = True
             exit_code = code if code >= 0 else None
-            exited = ProcessExited(pid=child.pid, exit_code=exit_code, signal=signal_name(code))
+            exited = ProcessExited(
+                pid=child.pid,
+                exit_code=exit_code,
+                signal=signal_name(code),
+                stopped_after_s=self._stopped_after_s,
+            )
             self._publish(exited)
             _log.debug("pid %d %s", child.pid, describe_exit(code))
 
@@ -260,7 +306,7 @@ class StdioTransport(Transport):
             self._stdin.close(at_once=how is not Closing.GRACEFUL)
         try:
             if how is Closing.KILL:
-                child.signal_group(signal.SIGKILL)
+                self._stop(child, signal.SIGKILL)
                 await self._exits_within(child, 2.0)
             elif how is Closing.GRACEFUL and not await self._exits_within(
                 child, self._close_wait_s
@@ -270,14 +316,14 @@ class StdioTransport(Transport):
                     child.pid,
                     self._close_wait_s,
                 )
-                child.signal_group(signal.SIGTERM)
+                self._stop(child, signal.SIGTERM)
                 if not await self._exits_within(child, self._terminate_wait_s):
                     _log.warning(
                         "pid %d ignored SIGTERM for %g s: killing it",
                         child.pid,
                         self._terminate_wait_s,
                     )
-                    child.signal_group(signal.SIGKILL)
+                    self._stop(child, signal.SIGKILL)
                     await self._exits_within(child, 2.0)
         finally:
             self._publish_exit(child)
@@ -288,6 +334,11 @@ class StdioTransport(Transport):
             child.release(
                 self._close_wait_s if child.return_code is None else 0.5, self._terminate_wait_s
             )
+
+    def _stop(self, child: ChildProcess, number: int) -> None:
+        if child.return_code is None and self._stopped_after_s is None:
+            self._stopped_after_s = self._clock.monotonic() - self._started_at
+        child.signal_group(number)
 
     async def _exits_within(self, child: ChildProcess, seconds: float) -> bool:
         async def exited() -> None:

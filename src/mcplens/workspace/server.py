@@ -69,6 +69,7 @@ class Exit(msgspec.Struct, frozen=True):
     exit_code: int | None
     signal: str | None
     at: float
+    stopped_after_s: float | None  # set if mcplens stopped it
 
 
 class Attempt(msgspec.Struct, frozen=True):
@@ -124,6 +125,12 @@ class Server:
     @property
     def state(self) -> ConnectionState:
         return self.client.state if self.client is not None else ConnectionState.DISCONNECTED
+
+    @property
+    def stray_lines(self) -> list[str]:
+        """What the server printed to stdout, in place of the messages that are waited for."""
+        session = self.client.connection.session if self.client is not None else None
+        return [] if session is None else list(session.transport.stray_lines)
 
     @property
     def log_level(self) -> str | None:
@@ -313,7 +320,9 @@ class Server:
                 self.exit = None
                 self.stderr.clear()
             case ProcessExited():
-                self.exit = Exit(event.pid, event.exit_code, event.signal, event.wall)
+                self.exit = Exit(
+                    event.pid, event.exit_code, event.signal, event.wall, event.stopped_after_s
+                )
             case ListRefreshed():
                 if self.client is not None:
                     self.listing(event.kind).refreshed(self.client, event.wall, event.error)

@@ -361,6 +361,7 @@ export interface ExitView {
   exit_code: number | null;
   signal: string | null;
   at: number;
+  stopped_after_s: number | null;
 }
 
 /**
@@ -1056,6 +1057,7 @@ export interface ServerView {
   channel: Record<string, unknown>;
   exit: ExitView | null;
   stderr_tail: string[];
+  stray_lines: string[];
   queue: QueueView;
   lists: ListSummary[];
   subscriptions: SubscriptionView[];

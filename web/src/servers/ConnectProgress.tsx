@@ -4,12 +4,26 @@ import type { ServerView } from "../api/types";
 import { useNow } from "../components/useNow";
 import { command } from "../state/commands";
 import { withErrorToast } from "../state/toasts";
+import { withoutAnsi } from "../values/ansi";
 import { formatDuration } from "../values/format";
 import { connectStepLabel, isRetrying } from "../values/serverState";
 import css from "./ConnectProgress.module.css";
 
 export const isConnecting = (server: ServerView): boolean =>
   server.state === "CONNECTING" || isRetrying(server);
+
+/** What a server printed to stdout, instead of the answer that is waited for. */
+export function StrayLines({ lines }: { lines: string[] }) {
+  if (lines.length === 0) return null;
+  return (
+    <div className="stack tight" role="status">
+      <span>
+        The server printed to stdout, which is for messages alone. Its logs belong on stderr.
+      </span>
+      <pre className="block">{withoutAnsi(lines.join("\n"))}</pre>
+    </div>
+  );
+}
 
 /** Timers are not announced; the state label beside this is. */
 export function ConnectProgress({ server }: { server: ServerView }) {

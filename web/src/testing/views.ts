@@ -63,6 +63,7 @@ export function aServer(part: Partial<ServerView> = {}): ServerView {
     instructions: null,
     channel: {},
     exit: null,
+    stray_lines: [],
     stderr_tail: [],
     queue: { pending: 0, in_progress: 0, completed: 0, failed: 0, cancelled: 0 },
     lists: [],

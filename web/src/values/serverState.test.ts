@@ -4,7 +4,7 @@ import { formatTime } from "./format";
 import { disconnectedText, failureTitle } from "./serverState";
 
 const AT = 1_700_000_000;
-const exit = { pid: 1, exit_code: null, signal: "SIGKILL", at: AT };
+const exit = { pid: 1, exit_code: null, signal: "SIGKILL", at: AT, stopped_after_s: null };
 const error = {
   code: "CONNECTION_LOST",
   message: "it broke off",
@@ -32,6 +32,9 @@ describe("a server that is gone", () => {
     );
     expect(said({ state: "ERROR", exit: { ...exit, signal: null, exit_code: 3 } })).toBe(
       `awk.py ended with exit code 3 at ${at}`,
+    );
+    expect(said({ state: "ERROR", exit: { ...exit, stopped_after_s: 30 } })).toBe(
+      `awk.py was stopped by mcplens after 30.0 s at ${at}`,
     );
     expect(said({ state: "ERROR", error })).toBe(`awk.py failed at ${at}: it broke off`);
     expect(said({ state: "DISCONNECTED" })).toBe(`awk.py has been disconnected since ${at}`);

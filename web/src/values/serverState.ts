@@ -1,6 +1,6 @@
 // State of a server as text.
-import type { RetryView, ServerView, State } from "../api/types";
-import { formatTime, truncate } from "./format";
+import type { ExitView, RetryView, ServerView, State } from "../api/types";
+import { formatDuration, formatTime, truncate } from "./format";
 
 /** The displayed state of a server: its own, or that sign-in is required. */
 export type DisplayState = State | "SIGN_IN";
@@ -52,10 +52,19 @@ export function failureTitle(server: ServerView): string {
 export const connectStepLabel = ({ waiting_for: step }: ServerView): string =>
   step ? `Waiting for ${step.replace(/^(waiting for|opening) /, "")}` : "Connecting";
 
+/** How a process ended, with its verb. */
+export function exitText(exit: ExitView): string {
+  if (exit.stopped_after_s !== null) {
+    return `was stopped by mcplens after ${formatDuration(exit.stopped_after_s)}`;
+  }
+  return exit.signal
+    ? `was terminated by ${exit.signal}`
+    : `ended with exit code ${exit.exit_code ?? "unknown"}`;
+}
+
 function endText({ exit, error, since }: ServerView): string {
   const at = formatTime(exit?.at ?? since, false);
-  if (exit?.signal) return `was terminated by ${exit.signal} at ${at}`;
-  if (exit) return `ended with exit code ${exit.exit_code} at ${at}`;
+  if (exit) return `${exitText(exit)} at ${at}`;
   if (error) return `failed at ${at}: ${truncate(error.message, 140)}`;
   return `has been disconnected since ${at}`;
 }

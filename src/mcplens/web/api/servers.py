@@ -53,6 +53,7 @@ class ExitView(msgspec.Struct, frozen=True):
     exit_code: int | None
     signal: str | None
     at: float
+    stopped_after_s: float | None
 
 
 class SubscriptionView(msgspec.Struct, frozen=True):
@@ -125,6 +126,7 @@ class ServerView(msgspec.Struct, frozen=True, kw_only=True):
     channel: dict[str, Any]
     exit: ExitView | None
     stderr_tail: list[str]
+    stray_lines: list[str]
     queue: QueueView
     lists: list[ListSummary]
     subscriptions: list[SubscriptionView]
@@ -187,8 +189,9 @@ def _connected(server: Server) -> dict[str, Any]:
         "retry": None if attempt is None else RetryView(attempt.count, attempt.most, attempt.at),
         "latency_s": client.connection.latency_s if client is not None else None,
         "channel": json_safe(_channel(client)) if client is not None else {},
-        "exit": None if gone is None else ExitView(gone.pid, gone.exit_code, gone.signal, gone.at),
+        "exit": None if gone is None else ExitView(*msgspec.structs.astuple(gone)),
         "stderr_tail": list(server.stderr),
+        "stray_lines": server.stray_lines,
         "queue": QueueView(*msgspec.structs.astuple(status))
         if status is not None
         else QueueView(0, 0, 0, 0, 0),

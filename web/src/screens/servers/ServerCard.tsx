@@ -11,7 +11,7 @@ import { ServerIcon } from "../../components/ServerIcon";
 import { StateDot } from "../../components/StateDot";
 import { UntrustedText } from "../../components/UntrustedText";
 import { useBusy } from "../../components/useBusy";
-import { ConnectProgress, isConnecting } from "../../servers/ConnectProgress";
+import { ConnectProgress, isConnecting, StrayLines } from "../../servers/ConnectProgress";
 import {
   reconnect,
   restart,
@@ -27,6 +27,7 @@ import { withoutAnsi } from "../../values/ansi";
 import { formatDuration, formatTime, pluralize } from "../../values/format";
 import {
   displayState,
+  exitText,
   failureTitle,
   isRetrying,
   retryLabel,
@@ -176,8 +177,7 @@ function Exit({ server }: { server: ServerView }) {
   return (
     <div className="stack tight">
       <span className="dim">
-        Process {exit.pid} ended at {formatTime(exit.at, false)} with{" "}
-        {exit.signal ? `signal ${exit.signal}` : `exit code ${exit.exit_code ?? "unknown"}`}
+        Process {exit.pid} {exitText(exit)} at {formatTime(exit.at, false)}
       </span>
       {server.stderr_tail.length > 0 && (
         <pre className={`block ${css.tail}`}>
@@ -251,6 +251,7 @@ export function ServerCard({
         </Tooltip>
       </div>
       {isConnecting(server) && <ConnectProgress server={server} />}
+      {isConnecting(server) && <StrayLines lines={server.stray_lines} />}
       <Outdated server={server} />
       <Failure server={server} onEdit={onEdit} />
       <Exit server={server} />

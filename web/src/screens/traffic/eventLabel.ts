@@ -1,5 +1,6 @@
 // Labels of events, their direction, and the layer that each belongs to.
 import type { EventView } from "../../api/types";
+import { formatDuration } from "../../values/format";
 
 export type Direction = "out" | "in" | "none";
 
@@ -51,6 +52,14 @@ export function directionOf(event: EventView): Direction {
 const text = (value: unknown): string =>
   value === undefined || value === null ? "" : String(value);
 
+function exitLabel({ pid, signal, exit_code, stopped_after_s }: EventView["detail"]): string {
+  const process = `process ${text(pid)}`;
+  if (typeof stopped_after_s === "number") {
+    return `${process} stopped by mcplens after ${formatDuration(stopped_after_s)}`;
+  }
+  return `${process} ended: ${signal ? text(signal) : `exit code ${text(exit_code)}`}`;
+}
+
 export function eventLabel(event: EventView): string {
   const { kind, method, status, detail } = event;
   switch (kind) {
@@ -74,7 +83,7 @@ export function eventLabel(event: EventView): string {
     case "ProcessStarted":
       return `process ${text(detail.pid)} started`;
     case "ProcessExited":
-      return `process ${text(detail.pid)} ended: ${detail.signal ? text(detail.signal) : `exit code ${text(detail.exit_code)}`}`;
+      return exitLabel(detail);
     case "EraDecided":
       return `revision ${text(detail.protocol_version)}`;
     case "SubscriptionChanged":
