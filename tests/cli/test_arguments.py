@@ -1,10 +1,14 @@
 """Every way to write a tool's arguments."""
 
 import json
+import re
+from typing import Any
 
+import click
 import pytest
 
 from mcplens.cli import exit_codes
+from mcplens.cli.arguments import collect
 from tests.cli.shell import Shell, good
 from tests.servers.run import ROOT, argv
 
@@ -39,6 +43,74 @@ def test_every_style_calls_the_tool_with_the_same_arguments(
 def test_a_text_stays_a_text_where_the_schema_wants_one(shell: Shell, url: str) -> None:
     assert shell.run("call", url, "echo", "text=42").text == "42\n"
     assert shell.run("call", url, "echo", "text=a=b:=c@d").text == "a=b:=c@d\n"
+
+
+def test_arguments_that_are_pydantic_models_are_read_by_their_schemas(shell: Shell) -> None:
+    words = (
+        'person={"name": "Ada", "home": {"street": "St James Square", "number": 12}}',
+        "numbers=1,2,3", "limit=5", "colours=red", "colours=green", "mode=7",
+        'counts={"a": 1}', "is_sure=yes",
+    )  # fmt: skip
+    done = shell.run("call", "meet", *words, "--", *argv("sdk_models"))
+    assert json.loads(done.text) == {
+        "person": {"name": "Ada", "home": {"street": "St James Square", "number": 12}},
+        "numbers": [1, 2, 3],
+        "limit": 5,
+        "colours": ["red", "green"],
+        "mode": 7,
+        "counts": {"a": 1},
+        "is_sure": True,
+    }
+
+
+# As pydantic writes it.
+MEET: dict[str, Any] = {
+    "$defs": {"Person": {"type": "object", "properties": {"name": {"type": "string"}},
+                         "required": ["name"]}},
+    "type": "object",
+    "properties": {
+        "person": {"$ref": "#/$defs/Person"},
+        "limit": {"anyOf": [{"type": "integer"}, {"type": "null"}], "default": None},
+        "numbers": {"type": "array", "items": {"type": "integer"}},
+        "ratio": {"type": "number"},
+        "colour": {"type": "string", "default": "red"},
+    },
+    "required": ["person", "colour"],
+}  # fmt: skip
+PERSON = 'person={"name":"Ada"}'
+
+
+def collected(*words: str, schema: Any = MEET, is_forced: bool = False) -> dict[str, Any]:
+    return collect(words, whole=None, pairs=(), schema=schema, is_forced=is_forced)
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("person=oops", "person: 'oops' is not of type object; write it as JSON, such as "
+                        """person='{"name": "example"}'"""),
+        ("limit=some", "limit: 'some' is not of type integer or null; limit:=JSON sends any value"),
+        ("numbers=1,x", "numbers: '1,x' is not of type integer[]; write its items with commas"),
+        ("ratio=nan", "ratio: 'nan' is not of type number"),
+        ("ratio:=NaN", "ratio: JSON cannot hold the number NaN"),
+        ('numbers:=[1e999]', "numbers: JSON cannot hold the number 1e999"),
+    ],
+)  # fmt: skip
+def test_a_text_of_another_type_is_an_error_that_says_how_to_write_it(word: str, told: str) -> None:
+    with pytest.raises(click.UsageError, match=re.escape(told)):
+        collected(word)
+
+
+def test_an_argument_given_twice_is_a_list_or_an_error_and_never_the_last_one() -> None:
+    assert collected(PERSON, "numbers=1", "numbers:=2")["numbers"] == [1, 2]
+    for schema, is_forced in ((MEET, False), (MEET, True), (None, True)):
+        with pytest.raises(click.UsageError, match="limit is given 2 times"):
+            collected(PERSON, "limit=1", "limit=2", schema=schema, is_forced=is_forced)
+
+
+def test_a_required_argument_with_a_default_is_filled_with_it_unless_forced() -> None:
+    assert collected(PERSON) == {"person": {"name": "Ada"}, "colour": "red"}
+    assert collected(PERSON, is_forced=True) == {"person": {"name": "Ada"}}
 
 
 def test_a_file_gives_a_text_with_all_its_lines(shell: Shell, url: str) -> None:

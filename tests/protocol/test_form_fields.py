@@ -213,3 +213,9 @@ def test_any_schema_has_fields_and_any_text_a_value_or_none(schema: Any, text: s
 def test_any_number_that_json_carries_can_be_typed(value: int) -> None:
     typed = from_text(field({"type": "integer"}), str(value))
     assert msgspec.json.decode(msgspec.json.encode(typed)) == value
+
+
+def test_a_list_of_an_enum_behind_a_reference_is_a_choice_of_several() -> None:
+    root = {"$defs": {"Colour": {"type": "string", "enum": ["red", "green"]}}}
+    found = field({"type": "array", "items": {"$ref": "#/$defs/Colour"}}, root=root)
+    assert (found.kind, from_text(found, "green")) == ("choices", ["green"])

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from mcplens.protocol.schema_limits import count, is_number, number_within, text_within
+from mcplens.protocol.schema_limits import count, number_within, text_within
+from mcplens.protocol.schema_types import is_number
 
 
 @pytest.mark.parametrize(

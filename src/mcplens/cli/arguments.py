@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import click
 
-_BOOLEANS = {
-    "true": True, "yes": True, "on": True, "1": True,
-    "false": False, "no": False, "off": False, "0": False,
-}  # fmt: skip
+# Of what was typed, in a message.
+_SHOWN_CHARACTERS: Final = 200
 
 
 def parse_json(text: str, what: str) -> Any:
@@ -26,13 +24,17 @@ def parse_json(text: str, what: str) -> Any:
     """
     import json
 
+    from mcplens.protocol.schema_text import strict_json
+
     try:
-        return json.loads(text)
+        return strict_json(text)
     except json.JSONDecodeError as problem:
         raise click.UsageError(
             f"{what} is not valid JSON: {problem.msg} at line {problem.lineno}, "
             f"column {problem.colno}"
         ) from None
+    except ValueError as problem:  # a number that JSON cannot hold
+        raise click.UsageError(f"{what}: {problem}") from None
 
 
 def read_source(source: str, what: str) -> str:
@@ -64,120 +66,137 @@ def collect(
     schema: Mapping[str, Any] | None,
     is_forced: bool,
 ) -> dict[str, Any]:
-    """The arguments from every style at once; later ones win.
+    """The arguments from every style at once; single ones win over those of a JSON object.
 
     Raises:
         UsageError: a word has none of these styles, or violates the schema.
     """
     arguments = dict(whole or {})
-    properties = _properties(schema)
+    shape = _Shape(schema)
+    given: dict[str, list[tuple[str, str]]] = {}
     for word in [*words, *pairs]:
         if word.startswith("{"):
             arguments |= parse_object(word, "the argument")
-            continue
-        key, value = _parse_word(word, properties)
-        arguments[key] = value
+        else:
+            key, mark, text = _split(word)
+            given.setdefault(key, []).append((mark, text))
+    arguments |= {key: _value(key, texts, shape) for key, texts in given.items()}
     if schema is not None and not is_forced and whole is None:
-        _check_names(arguments, schema, properties)
+        shape.fill_defaults(arguments)
+        shape.check_names(arguments)
     return arguments
 
 
-def _parse_word(word: str, properties: Mapping[str, Any]) -> tuple[str, Any]:
+def _split(word: str) -> tuple[str, str, str]:
+    """Key, mark and text of `key=text`, `key:=json` or `key@file`."""
     positions = [(word.find(mark), mark) for mark in (":=", "=", "@") if word.find(mark) > 0]
     if not positions:
         raise click.UsageError(
             f"{word!r} is not a valid argument: write key=text, key:=json or key@file"
         )
     at, mark = min(positions, key=lambda pair: (pair[0], -len(pair[1])))
-    key, text = word[:at], word[at + len(mark) :]
+    return word[:at], mark, word[at + len(mark) :]
+
+
+def _value(key: str, texts: list[tuple[str, str]], shape: _Shape) -> Any:
+    """The value of an argument; one that is given several times is a list, or a mistake."""
+    schema = shape.properties.get(key)
+    if len(texts) == 1:
+        return _one_value(key, *texts[0], schema, shape.root)
+    from mcplens.protocol.schema_text import item_schema
+
+    items = item_schema(schema, shape.root)
+    if not items:
+        raise click.UsageError(
+            f"{key} is given {len(texts)} times, but it is not known to be a list; "
+            f"{key}:=[…] sends a list"
+        )
+    return [_one_value(key, mark, text, items[0], shape.root) for mark, text in texts]
+
+
+def _one_value(key: str, mark: str, text: str, schema: Any, root: Any) -> Any:
     if mark == ":=":
-        return key, parse_json(text, key)
+        return parse_json(text, key)
     if mark == "@":
-        return key, coerce(read_source("@" + text, key), properties.get(key), key)
-    return key, coerce(text, properties.get(key), key)
+        text = read_source("@" + text, key)
+    from mcplens.protocol.schema_text import from_text
+
+    try:
+        return from_text(text, schema, root)
+    except ValueError:
+        raise click.UsageError(_mismatch(key, text, schema, root)) from None
 
 
-def coerce(text: str, schema: Any, key: str) -> Any:
-    """Text converted to the schema's type; unchanged if the schema has none.
-
-    Raises:
-        UsageError: it cannot be converted.
-    """
-    kinds = _kinds(schema)
-    if not kinds or "string" in kinds:
-        return _enum_value(text, schema) if not kinds else text
-    for kind in kinds:
-        value = _as_kind(text, kind)
-        if value is not None or (kind == "null" and text in ("", "null")):
-            return value
-    wanted = " or ".join(kinds)
-    raise click.UsageError(f"{key}: {text!r} is not of type {wanted}; {key}:=JSON sends any value")
-
-
-def _as_kind(text: str, kind: str) -> Any:
+def _mismatch(key: str, text: str, schema: Any, root: Any) -> str:
     import json
 
-    lowered = text.strip().lower()
-    if kind == "boolean":
-        return _BOOLEANS.get(lowered)
-    try:
-        if kind == "integer":
-            return int(text)
-        if kind == "number":
-            return int(text) if lowered.lstrip("+-").isdecimal() else float(text)
-        value = json.loads(text)
-    except ValueError:
-        return text.split(",") if kind == "array" and text and text[0] not in "[{" else None
-    is_wanted = isinstance(value, list) if kind == "array" else isinstance(value, dict)
-    return value if is_wanted and kind in ("array", "object") else None
+    from mcplens.protocol.schema_types import type_name
+
+    wanted = " or ".join(type_name(schema, root).split("|"))
+    text = f"{key}: {text[:_SHOWN_CHARACTERS]!r} is not of type {wanted}"
+    if "object" in wanted:
+        from mcplens.protocol.schema_examples import example_of
+
+        example = json.dumps(example_of(schema, root=root), ensure_ascii=False)
+        return f"{text}; write it as JSON, such as {key}='{example}'"
+    if "[]" in wanted:
+        return f"{text}; write its items with commas between them, or {key}:=[…]"
+    return f"{text}; {key}:=JSON sends any value"
 
 
-def _kinds(schema: Any) -> list[str]:
-    """The JSON types that a schema allows, in its order; empty if it does not say."""
-    if not isinstance(schema, Mapping):
-        return []
-    kind = schema.get("type")
-    if isinstance(kind, str):
-        return [kind]
-    if isinstance(kind, list):
-        return [str(item) for item in kind]
-    found: list[str] = []
-    for branch in (*(schema.get("anyOf") or ()), *(schema.get("oneOf") or ())):
-        found += [kind for kind in _kinds(branch) if kind not in found]
-    return found
+class _Shape:
+    """The arguments that a schema describes: their schemas, and which ones are required."""
 
+    def __init__(self, root: Mapping[str, Any] | None) -> None:
+        from mcplens.protocol.schema_types import alternatives
 
-def _enum_value(text: str, schema: Any) -> Any:
-    """A value of an enum that reads like the text: 3 for "3"."""
-    if isinstance(schema, Mapping) and isinstance(schema.get("enum"), list):
-        for value in schema["enum"]:
-            if str(value) == text:
-                return value
-    return text
+        self.root = root
+        self.properties: dict[str, Any] = {}
+        self._is_open = False
+        required: list[set[str]] = []
+        order: list[str] = []
+        for flat in alternatives(root):
+            properties = flat.get("properties")
+            self.properties |= properties if isinstance(properties, dict) else {}
+            names = flat.get("required")
+            names = (
+                [one for one in names if isinstance(one, str)] if isinstance(names, list) else []
+            )
+            required.append(set(names))
+            order += names
+            self._is_open |= bool(flat.get("additionalProperties") or flat.get("patternProperties"))
+        needed = set.intersection(*required) if required else set()
+        self.required = [name for name in dict.fromkeys(order) if name in needed]
 
+    def __repr__(self) -> str:
+        return f"<_Shape {list(self.properties)}, required {self.required}>"
 
-def _properties(schema: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    properties = (schema or {}).get("properties")
-    return properties if isinstance(properties, Mapping) else {}
+    def fill_defaults(self, arguments: dict[str, Any]) -> None:
+        """A required argument that has a default need not be given."""
+        from mcplens.protocol.schema_types import default_of
 
+        for key in self.required:
+            if key not in arguments and (found := default_of(self.properties.get(key), self.root)):
+                arguments[key] = found[0]
 
-def _check_names(
-    arguments: Mapping[str, Any], schema: Mapping[str, Any], properties: Mapping[str, Any]
-) -> None:
-    allows_others = schema.get("additionalProperties") or schema.get("patternProperties")
-    unknown = (
-        [] if allows_others or not properties else [k for k in arguments if k not in properties]
-    )
-    required = schema.get("required")
-    missing = (
-        [key for key in required if key not in arguments] if isinstance(required, list) else []
-    )
-    if not unknown and not missing:
-        return
-    lines = [f"unknown argument {key}{_nearest(key, properties)}" for key in unknown]
-    lines += [f"missing argument {_describe(key, properties.get(key))}" for key in missing]
-    lines.append("--force sends it anyway")
-    raise click.UsageError("\n".join(lines))
+    def check_names(self, arguments: Mapping[str, Any]) -> None:
+        known = self.properties
+        unknown = (
+            [] if self._is_open or not known else [key for key in arguments if key not in known]
+        )
+        missing = [key for key in self.required if key not in arguments]
+        if not unknown and not missing:
+            return
+        lines = [f"unknown argument {key}{_nearest(key, known)}" for key in unknown]
+        lines += [f"missing argument {self._described(key)}" for key in missing]
+        lines.append("--force sends it anyway")
+        raise click.UsageError("\n".join(lines))
+
+    def _described(self, key: str) -> str:
+        from mcplens.protocol.schema_types import type_name
+
+        kinds = " or ".join(type_name(self.properties.get(key), self.root).split("|"))
+        return key if kinds == "any" else f"{key} ({kinds})"
 
 
 def _nearest(key: str, properties: Mapping[str, Any]) -> str:
@@ -187,8 +206,3 @@ def _nearest(key: str, properties: Mapping[str, Any]) -> str:
     if close:
         return f"; did you mean {close[0]}?"
     return f"; the tool has {', '.join(properties) or 'none'}"
-
-
-def _describe(key: str, schema: Any) -> str:
-    kinds = " or ".join(_kinds(schema))
-    return f"{key} ({kinds})" if kinds else key

@@ -86,7 +86,7 @@ def from_text(field: Field, text: str) -> Any:
 
 def _field(root: Any, name: str, part: Any, is_required: bool) -> Field:
     schema = _plain(root, part)
-    kind, options = _kind_of(schema)
+    kind, options = _kind_of(root, schema)
     is_text = kind == "string"
     default = schema.get("default")
     return Field(
@@ -131,11 +131,11 @@ def _plain(root: Any, part: Any) -> dict[str, Any]:
     return schema
 
 
-def _kind_of(schema: dict[str, Any]) -> tuple[Kind, list[tuple[Any, str]]]:
+def _kind_of(root: Any, schema: dict[str, Any]) -> tuple[Kind, list[tuple[Any, str]]]:
     kinds = schema.get("type")
     kind = next((one for one in _list(kinds) if one != "null"), None) if _list(kinds) else kinds
     if kind == "array":
-        options = _options(_dict(schema.get("items")))
+        options = _options(_plain(root, schema.get("items")))
         return ("choices", options) if options else ("other", [])
     options = _options(schema)
     if options:

@@ -13,11 +13,11 @@ from typing import Any, Final
 from mcplens.protocol.schema_limits import (
     MOST_CHARACTERS,
     count,
-    is_number,
     number_within,
     text_within,
 )
 from mcplens.protocol.schema_references import resolve
+from mcplens.protocol.schema_types import is_number, merged, type_of
 
 # Deeper than any schema that a person wrote; each level costs a few Python frames.
 _MOST_LEVELS: Final = 24
@@ -25,19 +25,6 @@ _MOST_LEVELS: Final = 24
 _MOST_VALUES: Final = 2_000
 # The largest `minItems` that is satisfied; longer examples are useless.
 _MOST_ITEMS: Final = 100
-
-# The type that a keyword implies, for schemas without a type.
-_TELLING: Final = (
-    ("object", ("properties", "required", "additionalProperties", "minProperties")),
-    ("array", ("items", "prefixItems", "minItems", "contains", "uniqueItems")),
-    ("string", ("minLength", "maxLength", "pattern", "format")),
-    ("number", ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")),
-)
-# Of two limits, the stricter one.
-_HARDER: Final = {
-    **dict.fromkeys(("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), max),
-    **dict.fromkeys(("maximum", "exclusiveMaximum", "maxLength", "maxItems"), min),
-}
 
 
 class _Impossible(Exception):
@@ -122,8 +109,8 @@ class _Maker:
             if part is False:
                 raise _Impossible
             if isinstance(part, dict):
-                merged, refs = self._flatten(part, refs, level + 1)
-                flat = _merged(merged, flat)
+                below, refs = self._flatten(part, refs, level + 1)
+                flat = merged(below, flat)
         return flat, refs
 
     def _branch(self, flat: dict[str, Any], keyword: str, refs: tuple[str, ...], level: int) -> Any:
@@ -132,7 +119,7 @@ class _Maker:
         for branch in sorted(branches, key=_is_null):  # stable: the others keep their order
             if branch is False:
                 continue
-            both = _merged(branch, rest) if isinstance(branch, dict) else rest
+            both = merged(branch, rest) if isinstance(branch, dict) else rest
             try:
                 return self.make(both, refs, level + 1)
             except _Impossible:
@@ -140,7 +127,7 @@ class _Maker:
         raise _Impossible
 
     def _by_type(self, flat: dict[str, Any], refs: tuple[str, ...], level: int) -> Any:
-        match _type_of(flat):
+        match type_of(flat):
             case "object":
                 return self._object(flat, refs, level)
             case "array":
@@ -215,49 +202,6 @@ def _given(flat: dict[str, Any]) -> Iterator[Any]:
         yield flat["example"]
     if "enum" in flat and _list(flat["enum"]) == []:
         raise _Impossible
-
-
-def _merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
-    """Two schemas merged into one that implies both; where they conflict, `above` wins."""
-    merged = {**below, **above}
-    for key in below.keys() & above.keys():
-        one, other = below[key], above[key]
-        if key == "properties" and isinstance(one, dict) and isinstance(other, dict):
-            both = {name: {"allOf": [one[name], other[name]]} for name in one.keys() & other.keys()}
-            merged[key] = {**one, **other, **both}
-        elif key == "required" and isinstance(one, list) and isinstance(other, list):
-            merged[key] = one + other
-        elif key == "enum" and isinstance(one, list) and isinstance(other, list):
-            merged[key] = [value for value in other if value in one]
-        elif key in _HARDER and is_number(one) and is_number(other):
-            merged[key] = _HARDER[key](one, other)
-        elif key == "type":
-            merged[key] = _narrower(one, other)
-    return merged
-
-
-def _narrower(one: Any, other: Any) -> Any:
-    both = [kind for kind in _types(other) if kind in _types(one)]
-    if not both and {"integer", "number"} <= {*_types(one), *_types(other)}:
-        return "integer"
-    return both or other
-
-
-def _types(kind: Any) -> list[str]:
-    return [one for one in (kind if isinstance(kind, list) else [kind]) if isinstance(one, str)]
-
-
-def _type_of(flat: dict[str, Any]) -> str | None:
-    kinds = _types(flat.get("type"))
-    for kind in kinds:
-        if kind != "null":
-            return kind
-    if kinds:
-        return "null"
-    for kind, keywords in _TELLING:
-        if any(keyword in flat for keyword in keywords):
-            return kind
-    return None
 
 
 def _property(flat: dict[str, Any], properties: dict[str, Any], name: str) -> Any:

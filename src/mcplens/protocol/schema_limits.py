@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, Final
 
+from mcplens.protocol.schema_types import is_number
 from mcplens.protocol.schema_validation import SchemaProblem, Validator
 
 # The largest `minLength` that is satisfied; longer examples are useless.
@@ -138,13 +139,6 @@ def _plain(value: Fraction) -> int | float:
         return float(value)
     except OverflowError:
         return 1
-
-
-def is_number(value: Any) -> bool:
-    """A JSON number: neither a boolean nor infinite."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return isinstance(value, int) or math.isfinite(value)
 
 
 def count(value: Any, most: int) -> int:
