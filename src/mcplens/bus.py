@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from itertools import count, islice
 from os import urandom
 from typing import Final
@@ -23,6 +23,10 @@ from mcplens.events import Event, EventsMissed
 DEFAULT_MAX_EVENTS: Final = 20_000
 # One largest message (64 MiB) always fits.
 DEFAULT_MAX_BYTES: Final = 96 * 1024 * 1024
+
+
+# Publishes one event with the size of its bytes, and returns its seq.
+Publish = Callable[[Event, int], int]
 
 
 class Bus:
@@ -39,8 +43,8 @@ class Bus:
         self._wall, self._monotonic = clock.wall, clock.monotonic
         self._max_events = max_events
         self._max_bytes = max_bytes
-        self._ring: deque[Event] = deque()
-        self._sizes: deque[int] = deque()  # size in bytes of each event in the ring
+        self._ring: deque[Event] = deque(maxlen=max_events)
+        self._sizes: deque[int] = deque(maxlen=max_events)  # of each event in the ring, in bytes
         self._bytes = 0
         self._last_seq = 0
         self._exchange_ids = count(1)
@@ -63,30 +67,39 @@ class Bus:
         """A new id for an operation of a client, unique within this run."""
         return f"c{next(self._call_numbers)}"
 
-    def publish(self, event: Event, server_id: str, size_bytes: int = 0) -> int:
-        """Fill in the position of a new event and add it to the ring; returns its seq.
+    def publish_as(self, server_id: str) -> Publish:
+        """The function that publishes the events of one server.
 
-        `size_bytes` is the size of its bytes, for the limit of the ring.
+        It fills in the position of a new event and adds it to the ring. A call publishes four
+        events, so this is a closure: what it needs is at hand.
         """
-        seq = self._last_seq = self._last_seq + 1
-        force_setattr(event, "run_id", self.run_id)
-        force_setattr(event, "seq", seq)
-        force_setattr(event, "wall", self._wall())
-        force_setattr(event, "mono", self._monotonic())
-        force_setattr(event, "server_id", server_id)
-        ring, sizes = self._ring, self._sizes
-        ring.append(event)
-        sizes.append(size_bytes)
-        total = self._bytes + size_bytes
-        if len(ring) > self._max_events:
-            ring.popleft()
-            total -= sizes.popleft()
-        self._bytes = total
-        if total > self._max_bytes:
-            self._shrink()
-        if self._wakers:
-            self._wake()
-        return seq
+        run_id, wall, monotonic, fill_in = self.run_id, self._wall, self._monotonic, force_setattr
+        ring, sizes, max_events = self._ring, self._sizes, self._max_events
+
+        def publish(event: Event, size_bytes: int) -> int:
+            seq = self._last_seq = self._last_seq + 1
+            fill_in(event, "run_id", run_id)
+            fill_in(event, "seq", seq)
+            fill_in(event, "wall", wall())
+            fill_in(event, "mono", monotonic())
+            fill_in(event, "server_id", server_id)
+            if len(ring) == max_events:
+                self._bytes -= sizes[0]
+            ring.append(event)
+            sizes.append(size_bytes)
+            if size_bytes:
+                self._bytes += size_bytes
+                if self._bytes > self._max_bytes:
+                    self._shrink()
+            if self._wakers:
+                self._wake()
+            return seq
+
+        return publish
+
+    def publish(self, event: Event, server_id: str, size_bytes: int = 0) -> int:
+        """Publish one event of a server; returns its seq."""
+        return self.publish_as(server_id)(event, size_bytes)
 
     def close(self) -> None:
         """End every reader after the events that are already published."""
@@ -174,12 +187,15 @@ class Subscription(AsyncIterator[Event]):
 
 
 class Publisher:
-    """The bus as the transport and session of one server use it."""
+    """The bus as the transport and session of one server use it.
 
-    __slots__ = ("_publish", "next_call_id", "next_exchange_id", "server_id")
+    `publish` is what each message goes through: the function itself, without a call in between.
+    """
+
+    __slots__ = ("next_call_id", "next_exchange_id", "publish", "server_id")
 
     def __init__(self, bus: Bus, server_id: str) -> None:
-        self._publish = bus.publish
+        self.publish = bus.publish_as(server_id)
         self.next_call_id = bus.next_call_id
         self.next_exchange_id = bus.next_exchange_id
         self.server_id = server_id
@@ -189,4 +205,4 @@ class Publisher:
 
     def __call__(self, event: Event, size_bytes: int = 0) -> int:
         """Publish an event of this server; returns its seq."""
-        return self._publish(event, self.server_id, size_bytes)
+        return self.publish(event, size_bytes)

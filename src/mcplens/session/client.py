@@ -298,7 +298,7 @@ class Client:
         return await self._tool_calls.call(
             name,
             arguments,
-            tag=tag or self.new_tag(),
+            tag=tag or self._connection.new_tag(),
             timeout_s=timeout_s,
             on_progress=on_progress,
             meta=meta,

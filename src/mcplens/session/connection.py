@@ -35,6 +35,7 @@ class Connection:
         options: ClientOptions,
     ) -> None:
         self.publish = publish
+        self._next_call_id = publish.next_call_id
         self.clock = clock
         self.config = options.config or ConnectionConfig()
         self.options = options
@@ -109,7 +110,7 @@ class Connection:
 
     def new_tag(self, purpose: Purpose = "call") -> CallTag:
         """What the requests of a new operation have in common."""
-        return CallTag(call_id=self.publish.next_call_id(), purpose=purpose)
+        return CallTag(call_id=self._next_call_id(), purpose=purpose)
 
     def cancel(self, entry: QueueEntry, reason: str) -> None:
         """Cancel a request that was sent, on the server too."""
@@ -121,4 +122,7 @@ class Connection:
         self.publish(Remark(message=text))
 
     def _start_entry(self, entry: QueueEntry) -> None:
-        self.ready_session().sender.start(entry)
+        session = self.session
+        if session is None or self.lifecycle.state is not _CONNECTED:
+            raise self.not_connected()
+        session.sender.start(entry)

@@ -7,7 +7,6 @@ all. Used by the parts of a session; the ids themselves are those of the connect
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
 
 from mcplens.bus import Publisher
 from mcplens.clock import Clock, Timer
@@ -17,10 +16,7 @@ from mcplens.protocol.correlation import Correlation
 from mcplens.protocol.deadlines import NEVER, Deadline
 from mcplens.protocol.frames import Frame
 from mcplens.session.config import ConnectionConfig
-from mcplens.session.queue import QueueEntry, RequestStatus
-
-# Before Python 3.12 each look into an enum costs as much as a small frame's encoding.
-_STATUS_NAMES: Final = {status: status.value for status in RequestStatus}
+from mcplens.session.queue import QueueEntry
 
 
 class RequestsInFlight:
@@ -37,8 +33,10 @@ class RequestsInFlight:
     ) -> None:
         self.correlation = correlation
         self.waiting = correlation.waiting
-        self._publish = publish
+        self._publish = publish.publish
+        self._server_id = publish.server_id
         self._clock = clock
+        self._monotonic = clock.monotonic
         self._config = config
         self._on_due = on_due
         self._timer: Timer | None = None
@@ -60,7 +58,7 @@ class RequestsInFlight:
 
     def add(self, entry: QueueEntry) -> None:
         """A request is about to be sent: its clock starts now."""
-        now = entry.started_mono = self._clock.monotonic()
+        now = entry.started_mono = self._monotonic()
         config = self._config
         timeout_s = entry.timeout_s if entry.timeout_s is not None else config.request_timeout_s
         deadline = entry.deadline = Deadline(
@@ -114,15 +112,31 @@ class RequestsInFlight:
         """A request that no longer waits was answered with a result."""
         entry.resolve(frame)
         if not entry.is_quiet:
-            self._publish_end(entry)
+            ended = RequestEnded(
+                request_id=entry.id,
+                method=entry.method,
+                status="completed",
+                elapsed_s=self._monotonic() - entry.started_mono,
+                request_seq=None if entry.sent is None else entry.sent.seq,
+            )
+            self._publish(ended, 0)
 
     def fail(self, entry: QueueEntry, error: InspectorError) -> None:
         """A request that no longer waits failed; the error gets what only we know."""
-        error.with_details(server_id=self._publish.server_id, method=entry.method)
+        error.with_details(server_id=self._server_id, method=entry.method)
         error.with_details(elapsed_s=round(self.elapsed_s(entry), 3))
         entry.reject(error)
         if not entry.is_quiet:
-            self._publish_end(entry)
+            settled = entry.error  # another one, if the queue was cleared before
+            ended = RequestEnded(
+                request_id=entry.id,
+                method=entry.method,
+                status=entry.status.value,
+                elapsed_s=self.elapsed_s(entry),
+                error=None if settled is None else settled.to_dict(),
+                request_seq=None if entry.sent is None else entry.sent.seq,
+            )
+            self._publish(ended, 0 if settled is None else settled.size_bytes)
 
     def fail_all(self, error: InspectorError) -> None:
         """Fail every request that waits."""
@@ -133,16 +147,4 @@ class RequestsInFlight:
                 self.fail(entry, error.copy())
 
     def elapsed_s(self, entry: QueueEntry) -> float:
-        return self._clock.monotonic() - entry.started_mono
-
-    def _publish_end(self, entry: QueueEntry) -> None:
-        error = None if entry.error is None else entry.error.to_dict()
-        ended = RequestEnded(
-            request_id=entry.id,
-            method=entry.method,
-            status=_STATUS_NAMES[entry.status],
-            elapsed_s=self._clock.monotonic() - entry.started_mono,
-            error=error,
-            request_seq=None if entry.sent is None else entry.sent.seq,
-        )
-        self._publish(ended, 0 if entry.error is None else entry.error.size_bytes)
+        return self._monotonic() - entry.started_mono

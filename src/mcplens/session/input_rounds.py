@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -96,27 +97,21 @@ class InputRounds:
         called where the server says that the headers do not match the body; then it is sent again.
         """
         connection, requests = self._connection, self._requests
-
-        def send(given: Mapping[str, Any]) -> Awaitable[Frame]:
-            return requests.send(
-                method,
-                given,
-                tag=tag,
-                timeout_s=timeout_s,
-                on_progress=on_progress,
-                headers=headers,
-            )
-
+        entry = requests.start(method, params, tag, timeout_s, on_progress, headers)
         try:
-            frame = await send(params)
+            frame: Frame = await entry.future
+        except asyncio.CancelledError:
+            requests.withdraw(entry)
+            raise
         except ServerError as error:
+            again = self._again(method, tag, timeout_s, on_progress, headers)
             if not connection.is_stateless:
                 if error.rpc_code != URL_ELICITATION_REQUIRED:
                     raise
-                frame = await self.open_urls(method, error, lambda: send(params), tag)
+                frame = await self.open_urls(method, error, partial(again, params), tag)
             elif error.rpc_code == HEADER_MISMATCH and refresh_headers is not None:
                 await refresh_headers(tag)
-                frame = await send(params)
+                frame = await again(params)
             else:
                 raise
         if not connection.is_stateless:
@@ -125,9 +120,32 @@ class InputRounds:
         if kind == "input_required":
             if method not in MAY_ASK:
                 raise invalid(method, "input_required is not for this method", frame)
-            frame = await self.answer(method, params, frame, send, tag)
+            again = self._again(method, tag, timeout_s, on_progress, headers)
+            frame = await self.answer(method, params, frame, again, tag)
             kind = result_type(frame, method)
         return kind, frame
+
+    def _again(
+        self,
+        method: str,
+        tag: CallTag,
+        timeout_s: float | None,
+        on_progress: OnProgress | None,
+        headers: Mapping[str, str] | None,
+    ) -> Send:
+        """The function that sends the request again, with the params that it is given."""
+
+        def again(params: Mapping[str, Any]) -> Awaitable[Frame]:
+            return self._requests.send(
+                method,
+                params,
+                tag=tag,
+                timeout_s=timeout_s,
+                on_progress=on_progress,
+                headers=headers,
+            )
+
+        return again
 
     # -- 2026-07-28 ----------------------------------------------------------------------------
 

@@ -61,7 +61,7 @@ class MessageReceiver:
         self._attribution = attribution
         self._unmatched = unmatched
         self._envelope = envelope
-        self._publish = publish
+        self._publish = publish.publish
         self._on_request = on_request
         self._on_notification = on_notification
         self._on_lost = on_lost

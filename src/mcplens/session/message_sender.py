@@ -50,7 +50,7 @@ class MessageSender:
         self._in_flight = in_flight
         self._attribution = attribution
         self._envelope = envelope
-        self._publish = publish
+        self._publish = publish.publish
         self._clock = clock
 
     def __repr__(self) -> str:
@@ -116,7 +116,8 @@ class MessageSender:
         seq = self._publish_request(out, entry.tag, entry.method)
         entry.sent = out.sent
         if not entry.is_quiet:
-            self._publish(RequestStarted(request_id=identity, method=entry.method, request_seq=seq))
+            started = RequestStarted(request_id=identity, method=entry.method, request_seq=seq)
+            self._publish(started, 0)
         self._transport.write(out)
 
     def _publish_request(self, out: Outgoing, tag: CallTag, method: str | None) -> int:

@@ -136,8 +136,9 @@ class QueueEntry(msgspec.Struct, eq=False):
         if self.completed_at is None:
             self.result = value
             self._settle(_COMPLETED)
-            if not self.future.done():
-                self.future.set_result(value)
+            future = self.future
+            if not future.done():
+                future.set_result(value)
 
     def reject(self, error: InspectorError) -> None:
         """Settle with an error."""
@@ -172,7 +173,7 @@ class RequestQueue:
             raise ValueError("concurrency must be at least 1")
         self.concurrency = concurrency
         self._start = start
-        self._clock = clock
+        self._wall = clock.wall
         self._next_id = next_id
         self._pending: deque[QueueEntry] = deque()
         self._in_progress: dict[RequestId, QueueEntry] = {}
@@ -202,7 +203,7 @@ class RequestQueue:
             self._next_id(),
             method,
             params,
-            self._clock.wall(),
+            self._wall(),
             tag,
             timeout_s,
             on_progress,
@@ -212,7 +213,7 @@ class RequestQueue:
         if tag.on_request is not None:
             tag.on_request(entry)
         if len(self._in_progress) < self.concurrency and not self._pending and not self.is_held:
-            self._begin(entry)
+            self._begin(entry, entry.created_at)
         else:
             self._pending.append(entry)
         return entry
@@ -270,9 +271,9 @@ class RequestQueue:
     def in_progress(self) -> list[QueueEntry]:
         return list(self._in_progress.values())
 
-    def _begin(self, entry: QueueEntry) -> None:
+    def _begin(self, entry: QueueEntry, now: float) -> None:
         entry.status = _IN_PROGRESS
-        entry.started_at = self._clock.wall()
+        entry.started_at = now
         self._in_progress[entry.id] = entry
         try:
             self._start(entry)
@@ -280,7 +281,7 @@ class RequestQueue:
             entry.reject(classify(problem, f"sending {entry.method}"))
 
     def _settled(self, entry: QueueEntry) -> None:
-        entry.completed_at = self._clock.wall()
+        entry.completed_at = self._wall()
         self._in_progress.pop(entry.id, None)
         self._counts[entry.status] += 1
         self._remember(entry)
@@ -307,7 +308,7 @@ class RequestQueue:
         self._is_starting = True
         try:
             while self._pending and not self.is_held and len(self._in_progress) < self.concurrency:
-                self._begin(self._pending.popleft())
+                self._begin(self._pending.popleft(), self._wall())
         finally:
             self._is_starting = False
 

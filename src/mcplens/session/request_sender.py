@@ -56,22 +56,12 @@ class RequestSender:
         headers: Mapping[str, str] | None = None,
     ) -> Coroutine[Any, Any, Frame]:
         """Send a request or put it into the queue; await what this returns for the answer."""
-        return self.answer_of(
-            self.start(
-                method,
-                params,
-                tag=tag,
-                timeout_s=timeout_s,
-                on_progress=on_progress,
-                headers=headers,
-            )
-        )
+        return self.answer_of(self.start(method, params, tag, timeout_s, on_progress, headers))
 
     def start(
         self,
         method: str,
         params: Mapping[str, Any] | None,
-        *,
         tag: CallTag,
         timeout_s: float | None = None,
         on_progress: OnProgress | None = None,
@@ -99,10 +89,14 @@ class RequestSender:
             frame: Frame = await entry.future
             return frame
         except asyncio.CancelledError:
-            reason = "cancelled by the caller"
-            if not entry.is_settled and not self._queue.abort(entry.id, reason):
-                self._connection.cancel(entry, reason)
+            self.withdraw(entry)
             raise
+
+    def withdraw(self, entry: QueueEntry) -> None:
+        """Cancel a request whose caller was cancelled, on the server too."""
+        reason = "cancelled by the caller"
+        if not entry.is_settled and not self._queue.abort(entry.id, reason):
+            self._connection.cancel(entry, reason)
 
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         """Send a notification."""
