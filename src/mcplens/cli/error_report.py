@@ -193,4 +193,4 @@ def _as_json(error: InspectorError, evidence: Evidence, step: Step) -> str:
 def _json(value: dict[str, Any]) -> str:
     import json
 
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return output.visible_json(json.dumps(value, ensure_ascii=False, default=str))

@@ -19,6 +19,7 @@ from mcplens.cli.replay import command as replay
 from mcplens.cli.trace_files import export, import_
 
 if TYPE_CHECKING:
+    from mcplens.events import Event
     from mcplens.store.history import Entry, History, RequestRecord, RunSummary
 
 _ARROWS = {"FrameSent": "->", "FrameReceived": "<-"}
@@ -196,7 +197,7 @@ def _print_all(entries: list[Entry], is_json: bool) -> None:
         if is_json:
             output.write_json(entry)
         else:
-            output.say(_line(entry)[: max(output.width(), 40)])
+            output.say(output.one_line(_line(entry))[: max(output.width(), 40)])
     if not entries:
         output.note("nothing found")
 
@@ -213,8 +214,8 @@ def _line(entry: Entry) -> str:
 def _around(history: History, entry: Entry, text: str, *, ignore_case: bool) -> Entry:
     """The entry, beginning a few words before what was found in it."""
     stored = history.event(entry.run_id, entry.seq)
-    message = getattr(stored and stored.event, "message", None)
-    raw = entry.head if message is None else bytes(message.raw)
+    message = _bytes_of(stored.event) if stored is not None else None
+    raw = entry.head if message is None else message
     wanted = text.encode("utf-8", "surrogateescape")
     at = raw.lower().find(wanted.lower()) if ignore_case else raw.find(wanted)
     if at <= _LEAD:
@@ -270,10 +271,16 @@ def _print_whole(history: History, run_id: str, seq: int, is_json: bool) -> None
     stored = history.event(run_id, seq)
     if stored is None:
         raise click.UsageError(f"that run has no event {seq}")
-    message = getattr(stored.event, "message", None)
+    message = _bytes_of(stored.event)
     if is_json or message is None:
         output.write_json(stored.event)
     else:
-        output.write_raw(message.raw)
+        output.write_raw(message)
     for mask in stored.masked:
         output.note(f"masked: {mask}")
+
+
+def _bytes_of(event: Event) -> bytes | None:
+    """The bytes of the message that an event is about; a remark's `message` is a text."""
+    message = getattr(event, "message", None)
+    return None if message is None or isinstance(message, str) else bytes(message.raw)

@@ -312,7 +312,7 @@ def _cut(text: str) -> str:
 
 
 def _in_one_line(text: str) -> str:
-    return output.visible(text, kept="")
+    return output.one_line(text)
 
 
 def _text(value: Any) -> str:

@@ -85,7 +85,9 @@ class LiveEvents:
         elif isinstance(event, LogReceived):
             where = f" {event.logger}" if event.logger else ""
             text = event.data if isinstance(event.data, str) else output.pretty(event.data)
-            output.note(output.style(f"[{event.level}{where}] ", dim=True) + text)
+            # Indented, so that no line of it can pass for one of ours.
+            text = output.without_colours(text).replace("\n", "\n  ")
+            output.note(output.style(output.one_line(f"[{event.level}{where}] "), dim=True) + text)
         elif isinstance(event, FrameReceived) and isinstance(event.message, Malformed):
             self._show_malformed(event.message)
         elif isinstance(event, ClientTaskChanged) and not event.is_gone:
@@ -119,7 +121,8 @@ class LiveEvents:
         text = f"{event.status}: {message}" if message else event.status
         if self._tasks.get(event.task_id) != text:
             self._tasks[event.task_id] = text
-            output.note(output.style(f"[task {event.task_id}] ", dim=True) + text)
+            task = output.style(output.one_line(f"[task {event.task_id}] "), dim=True)
+            output.note(task + text.replace("\n", "\n  "))
 
     def _show_unanswered(self, event: QuestionClosed) -> None:
         """Why a server got no answer, unless the person refused or was already told."""
@@ -128,7 +131,7 @@ class LiveEvents:
             output.note(f"mcplens: {event.method} {event.outcome}", fg="yellow")
 
     def _show_stderr(self, line: str) -> None:
-        output.note(output.style("[stderr] ", dim=True) + line)
+        output.note(output.style("[stderr] ", dim=True) + output.without_colours(line))
 
     def _follow_handshake(self, method: str) -> None:
         if method == "server/discover":
@@ -153,5 +156,5 @@ class LiveEvents:
     def _frame(self, arrow: str, raw: bytes, remark: str = "") -> None:
         text = raw[:_SHOWN_BYTES].decode("utf-8", "backslashreplace")
         more = f"… ({len(raw)} bytes)" if len(raw) > _SHOWN_BYTES else ""
-        tail = output.style(f"  [{remark}]", fg="yellow") if remark else ""
-        output.note(f"{arrow} {text}{more}{tail}")
+        tail = output.style(f"  [{remark}]" if remark else "", fg="yellow")
+        output.note(f"{arrow} {output.one_line(text)}{more}" + tail)

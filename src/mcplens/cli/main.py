@@ -16,6 +16,7 @@ from click.shell_completion import CompletionItem
 from mcplens.cli import exit_codes, output
 from mcplens.cli.command_options import CommandOptions
 from mcplens.cli.help_format import Context
+from mcplens.cli.terminal_text import guard_streams
 from mcplens.version import VERSION
 
 # name -> (module, attribute, one line for the list of commands)
@@ -140,6 +141,7 @@ def group() -> None:
 def main(argv: list[str] | None = None) -> None:
     """Run a command line."""
     _replace_closed_streams()
+    guard_streams()
     words = sys.argv[1:] if argv is None else argv
     if "_MCPLENS_COMPLETE" in os.environ:
         from mcplens.cli import shell_completion

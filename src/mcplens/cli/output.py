@@ -1,7 +1,8 @@
 """Printing: results to stdout, everything else to stderr.
 
 Readable with colour on a terminal, plain when piped; `--json` prints what the server sent and
-nothing else. If the reader of a pipe exits, the command ends quietly.
+nothing else. If the reader of a pipe exits, the command ends quietly. What is printed is harmless
+to a terminal (terminal_text.py): callers need not clean what a server wrote.
 """
 
 from __future__ import annotations
@@ -13,8 +14,12 @@ import textwrap
 from collections.abc import Iterator
 from typing import Any, Final, TextIO
 
-import click
-
+from mcplens.cli.terminal_text import Styled as Styled
+from mcplens.cli.terminal_text import one_line as one_line
+from mcplens.cli.terminal_text import visible as visible
+from mcplens.cli.terminal_text import visible_json as visible_json
+from mcplens.cli.terminal_text import without_colours as without_colours
+from mcplens.cli.terminal_text import write_text
 from mcplens.protocol.result_types import Content, ToolResult
 
 # Below this width columns do not help: one item per line.
@@ -23,25 +28,21 @@ _NARROW: Final = 60
 _SHOWN_DATA: Final = 40
 # Width where the output is not a terminal.
 _WIDTH: Final = 100
-# To the start of the line, and what is on it gone.
-_ERASE: Final = "\r\x1b[K"
 _status = ""
-_prompt = ""
+_prompt: str | Styled = ""
 
 
 class CannotWrite(Exception):
     """The output cannot be written (disk full); not raised for a closed pipe."""
 
 
-def style(text: str, **how: Any) -> str:
-    """Text with colour codes; click removes them for a pipe."""
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return text
-    return click.style(text, **how)
+def style(text: str, **how: Any) -> Styled:
+    """Text with a style; add it to other text, since an f-string leaves the style out."""
+    return Styled((text, how))
 
 
 def write_raw(data: bytes) -> None:
-    """Print bytes unchanged, and a newline."""
+    """Print bytes and a newline: unchanged, unless a terminal could be harmed by them."""
     with _above():
         write_bytes(data)
         write_bytes(b"\n")
@@ -49,7 +50,7 @@ def write_raw(data: bytes) -> None:
 
 
 def write_bytes(data: bytes) -> None:
-    """Bytes as they are."""
+    """Bytes as they are; on a terminal harmful characters are escaped as in JSON."""
     with _telling():
         sys.stdout.buffer.write(data)
 
@@ -89,17 +90,17 @@ def write_json(value: Any) -> None:
     write_raw(msgspec.json.encode(value, enc_hook=_plain))
 
 
-def say(text: str = "", **how: Any) -> None:
+def say(text: str | Styled = "", **how: Any) -> None:
     """A line of the result, for a person."""
     with _above(), _telling():
-        click.echo(style(text, **how) if how else text)
+        write_text(sys.stdout, style(str(text), **how) if how else text)
 
 
-def note(text: str, **how: Any) -> None:
+def note(text: str | Styled, **how: Any) -> None:
     """A line beside the result; the status line or prompt, if there is one, stays below it."""
     bottom = _prompt or _status
     try:
-        click.echo((_ERASE if bottom else "") + (style(text, **how) if how else text), err=True)
+        write_text(sys.stderr, style(str(text), **how) if how else text, erases=bool(bottom))
     except OSError:  # only the result matters
         _discard(sys.stderr)
     if bottom:
@@ -111,6 +112,7 @@ def show_status(text: str) -> None:
     global _status
     if _prompt:  # a person is typing there
         return
+    text = one_line(text)[: width() - 1]
     if text or _status:
         _draw(text)
     _status = text
@@ -126,14 +128,13 @@ def show_prompt(prompt: str, typed: str) -> None:
 def end_prompt(prompt: str, typed: str) -> None:
     """The line is typed, or no longer wanted: it stays as it was, in full."""
     global _prompt
-    _draw(style(prompt, bold=True) + typed + "\n")
+    _draw(style(prompt, bold=True) + typed, end="\n")
     _prompt = ""
 
 
-def _draw(text: str) -> None:
+def _draw(text: str | Styled, end: str = "") -> None:
     with contextlib.suppress(OSError):
-        sys.stderr.write(_ERASE + text)
-        sys.stderr.flush()
+        write_text(sys.stderr, text, end=end, erases=True, is_line=True)
 
 
 def width() -> int:
@@ -150,6 +151,7 @@ def width() -> int:
 def columns(rows: list[tuple[str, str]]) -> None:
     """Names and their descriptions, side by side where there is room."""
     room = width()
+    rows = [(one_line(name), visible(text)) for name, text in rows]
     longest = max((len(name) for name, _ in rows), default=0)
     if room < _NARROW or longest > room // 2:
         for name, text in rows:
@@ -176,7 +178,7 @@ def _wrap(text: str, room: int) -> list[str]:
 
 def fitted(text: str, stream: TextIO, indent: int = 0) -> list[str]:
     """The lines of a text; on a terminal as long as there is room, with no word broken."""
-    lines = text.split("\n")
+    lines = visible(text).split("\n")
     if not stream.isatty():
         return lines
     room = max(20, width() - indent)
@@ -191,14 +193,6 @@ def fitted(text: str, stream: TextIO, indent: int = 0) -> list[str]:
 def is_narrow() -> bool:
     """Whether columns help nobody here."""
     return width() < _NARROW
-
-
-def visible(text: str, kept: str = "\n\t") -> str:
-    """Escapes control characters, so that a server cannot draw on the terminal."""
-    return "".join(
-        each if each.isprintable() or each in kept else each.encode("unicode_escape").decode()
-        for each in text
-    )
 
 
 def first_line(text: str | None) -> str:
@@ -249,7 +243,7 @@ def content(block: Content) -> None:
     """One content block for a person."""
     match block.type:
         case "text":
-            say(block.text or "")
+            say(without_colours(block.text or ""))
         case "image" | "audio":
             data = block.data or ""
             size = decoded_size(data)

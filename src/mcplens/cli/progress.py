@@ -56,8 +56,7 @@ class _Line:
 
     def _draw(self) -> None:
         elapsed_s = self._loop.time() - self._start
-        line = describe(self._name, self._report, elapsed_s)
-        output.show_status(line[: output.width() - 1])
+        output.show_status(describe(self._name, self._report, elapsed_s))
 
 
 def describe(name: str, report: Progress | None, elapsed_s: float) -> str:

@@ -23,7 +23,7 @@ from mcplens.session.client import Client
 )
 @shared_options
 def command(flags: CommandOptions, words: tuple[str, ...]) -> None:
-    """Read a resource; binary parts are written to a pipe as bytes.
+    """Read a resource; a pipe or a file gets the content as it came, binary parts as bytes.
 
     \b
     mcplens read demo demo://greeting/Ada
@@ -43,11 +43,15 @@ def command(flags: CommandOptions, words: tuple[str, ...]) -> None:
 
 
 def _print(part: ResourceContents) -> None:
-    if part.text is not None:
-        output.say(part.text)
+    is_shown = sys.stdout.isatty()
+    if part.text is not None and is_shown:
+        output.say(output.without_colours(part.text))
+        return
+    if part.text is not None:  # a copy, so exactly what came
+        output.write_raw(part.text.encode("utf-8", "surrogatepass"))
         return
     data = part.blob or ""
-    if sys.stdout.isatty():
+    if is_shown:
         size = output.decoded_size(data)
         output.say(f"[{part.mime_type or 'binary'}, {size} bytes; pipe it to a file]")
         return

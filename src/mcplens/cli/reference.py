@@ -24,6 +24,12 @@ A target is a URL, a script, `TOOL:NAME` of another tool's configuration, a conf
 (`demo` is built in), or a host. What follows `--` is the server's command; the target's place is \
 then empty. With `--json` stdout has exactly the result as the server sent it; everything else is \
 on stderr.
+
+What a server wrote cannot harm the terminal: control characters other than newline and tab, \
+characters that reverse the reading order and invisible ones are shown as escapes such as `\\x1b` \
+and `\\u202e`, in a pipe too. A pipe or a file gets exact bytes from `--json`, `read`, `raw`, \
+`history show RUN SEQ` and `history export`; on a terminal these write such characters as JSON \
+does (`\\u001b`), so `--json` means the same there.
 """
 
 

@@ -21,6 +21,8 @@ from click.shell_completion import (
     split_arg_string,
 )
 
+from mcplens.cli.terminal_text import one_line
+
 VARIABLE: Final = "_MCPLENS_COMPLETE"
 
 # What a word may hold in bash without being quoted.
@@ -55,7 +57,9 @@ class _Ours(ShellComplete):
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem[Any]]:
         if "--" in args:
             return [CompletionItem(incomplete, type="file")]
-        return super().get_completions(args, incomplete)
+        found = super().get_completions(args, incomplete)
+        # A name that cannot be shown as it is cannot be typed either.
+        return [item for item in found if one_line(str(item.value)) == item.value]
 
 
 class _Bash(_Ours, BashComplete):

@@ -209,7 +209,7 @@ def _question(entry: ServerEntry) -> tuple[str, str]:
         act = "connect to it"
     if variables := asked_variables(entry):
         lines.append(f"  and passes it your {', '.join(variables)}")
-    return "\n".join(output.visible(line, kept="") for line in lines), act
+    return "\n".join(output.one_line(line) for line in lines), act
 
 
 def overrides_of(flags: CommandOptions) -> dict[str, Any]:

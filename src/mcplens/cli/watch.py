@@ -86,7 +86,8 @@ def _event(flags: CommandOptions, event: Event) -> None:
         for name in event.__struct_fields__
         if name not in ("run_id", "seq", "wall", "mono", "server_id")
     ]
-    output.say(f"{event.seq:>6} {type(event).__name__:<22} {' '.join(fields)}"[: output.width()])
+    line = output.one_line(f"{event.seq:>6} {type(event).__name__:<22} {' '.join(fields)}")
+    output.say(line[: output.width()])
 
 
 def _plain(event: Event) -> dict[str, Any]:

@@ -218,7 +218,7 @@ async def _tell_of_failure(workspace: Workspace, server_id: str) -> None:
         if not isinstance(event, StateChanged) or event.server_id != server_id:
             continue
         if event.error is not None:
-            message = output.visible(str(event.error.get("message", "")), kept="")
+            message = output.one_line(str(event.error.get("message", "")))
             output.note(
                 f"mcplens: {server_id} is not connected: {message} (the page says more)",
                 fg="yellow",

@@ -1,0 +1,201 @@
+"""What a server wrote cannot harm a terminal, whichever command shows it."""
+
+import json
+import re
+import sys
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from mcplens.cli.main import COMMANDS
+from mcplens.cli.terminal_text import Styled, one_line, visible, visible_json
+from tests.cli.shell import Shell
+from tests.cli.terminal import Terminal, terminal
+from tests.servers.hostile import EVIL
+from tests.servers.run import ROOT
+
+SERVER = ["--", sys.executable, "-S", str(ROOT / "tests" / "servers" / "hostile.py")]
+# The escape sequences that mcplens itself writes: styles, and a line that is drawn anew.
+OURS = re.compile(r"\x1b\[(0|1|2|31|33)m|\r\x1b\[K|\r(?=\n)")
+HARMFUL = ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+# Each command in the ways in which it shows text; `-v` has the frames too.
+ON_TERMINAL = {
+    "info": ["info -v"],
+    "ping": ["ping -v"],
+    "tools": ["tools", "tools --first-page", "tools --json"],
+    "resources": ["resources -v", "resources --json"],
+    "templates": ["templates"],
+    "prompts": ["prompts"],
+    "read": ["read x://a", "read x://a --json"],
+    "prompt": ["prompt any", "prompt any --json"],
+    "complete": ["complete any a=b"],
+    "request": ["request x/odd", "request x/odd --json", "request x/none"],
+    "raw": ['raw {"jsonrpc":"2.0","id":5,"method":"x/odd"}'],
+    "call": [
+        "call run -v",
+        "call run --json",
+        "call fail",
+        "call error",
+        "call error --json",
+        "call die -q",
+        "call stray",
+        "call broken",
+        "call nosuch",
+        "call task --task",
+    ],
+    "tasks": ["tasks", "tasks get a", "tasks result a", "tasks cancel a --json"],
+    "watch": ["watch --for 0.1", "watch --for 0.1 --json"],
+    "subscribe": ["subscribe x://a --for 0.1"],
+}
+HISTORY = ["list", "show", "search owned", "search owned --json", "export", "export --har"]
+# These show nothing that a server wrote.
+NOT_SHOWING = {"help", "demo"}
+
+
+def assert_harmless(screen: Terminal) -> None:
+    left = OURS.sub("", screen.drawn).replace("\n", "").replace("\t", "")
+    found = {hex(ord(each)) for each in left if unicodedata.category(each) in HARMFUL}
+    assert not found, screen.drawn
+
+
+def test_every_command_is_run_against_the_hostile_server() -> None:
+    tested = {*ON_TERMINAL, *NOT_SHOWING, "history", "servers", "web"}
+    assert tested == set(COMMANDS)
+
+
+@pytest.mark.parametrize("line", [line for lines in ON_TERMINAL.values() for line in lines])
+def test_nothing_that_a_server_wrote_reaches_the_terminal_as_a_control_character(
+    shell: Shell, line: str
+) -> None:
+    with terminal(shell, *line.split(" "), "--no-record", *SERVER) as screen:
+        screen.end()
+        assert "owned" in screen.drawn
+        assert_harmless(screen)
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    """A shell with a run in its recording."""
+    shell = Shell(tmp_path_factory.mktemp("home"))
+    assert shell.run("call", "stray", *SERVER).code == 0
+    return shell
+
+
+@pytest.mark.parametrize("line", HISTORY)
+def test_the_history_shows_nothing_of_a_server_as_a_control_character(
+    recorded: Shell, line: str
+) -> None:
+    with terminal(recorded, "history", *line.split(" ")) as screen:
+        assert screen.end() == 0
+        assert_harmless(screen)
+
+
+def test_one_recorded_event_is_harmless_on_a_terminal_and_exact_in_a_pipe(recorded: Shell) -> None:
+    found = recorded.run("history", "search", "stray\x1b", "--json").text.splitlines()
+    event = next(entry for line in found if (entry := json.loads(line))["kind"] == "FrameReceived")
+    words = ["history", "show", event["run_id"], str(event["seq"])]
+    with terminal(recorded, *words) as screen:
+        assert screen.end() == 0
+        assert "stray\\u001b]0;owned" in screen.drawn
+        assert_harmless(screen)
+    assert recorded.run(*words).out == f"stray{EVIL}\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("tool", "prompt"),
+    [
+        ("ask", f"{one_line(f'title{EVIL}')[:64]}…> "),
+        ("visit", "Opened it (a), decline (d), cancel (c)? [c] "),
+        ("complete", "Answer> "),
+    ],
+)
+def test_a_question_of_a_server_is_harmless(shell: Shell, tool: str, prompt: str) -> None:
+    with terminal(shell, "call", tool, "--no-record", *SERVER) as screen:
+        screen.until(prompt)
+        screen.type("\x04")
+        screen.end()
+        assert_harmless(screen)
+
+
+def test_a_server_that_the_web_ui_cannot_reach_is_reported_harmlessly(shell: Shell) -> None:
+    words = ["web", "--no-open", "--port", "0", "--no-record", *SERVER, "--die"]
+    with terminal(shell, *words) as screen:
+        screen.until_line("is not connected")
+        screen.press_ctrl_c()
+        screen.end()
+        assert "\\u202egpj" in screen.drawn
+        assert_harmless(screen)
+
+
+@pytest.mark.parametrize("line", ["servers", "servers list --json", "servers import FILE --yes"])
+def test_names_in_a_configuration_are_harmless(shell: Shell, tmp_path: Path, line: str) -> None:
+    file = shell.config if "import" not in line else tmp_path / "theirs.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    server = {"command": f"run{EVIL}".replace("\0", ""), "args": [EVIL], "odd" + EVIL: 1}
+    file.write_text(json.dumps({"mcpServers": {f"name{EVIL}": server}}))
+    with terminal(shell, *line.replace("FILE", str(file)).split(" ")) as screen:
+        screen.end()
+        assert "owned" in screen.drawn
+        assert_harmless(screen)
+
+
+def test_a_tool_whose_name_a_terminal_would_obey_is_not_completed(shell: Shell) -> None:
+    shell.config.parent.mkdir(parents=True)
+    entry = {"command": SERVER[1], "args": SERVER[2:]}
+    shell.config.write_text(json.dumps({"mcpServers": {"evil": entry}}))
+    assert shell.run("tools", "evil").code == 0
+    shell.variables |= {"_MCPLENS_COMPLETE": "bash_complete", "COMP_LINE": "mcplens call evil "}
+    offered = shell.run().text.splitlines()
+    assert "plain,run" in offered
+    assert not [line for line in offered if "owned" in line]
+
+
+def test_json_in_a_pipe_is_exact_and_on_a_terminal_means_the_same(shell: Shell) -> None:
+    words = ["request", "x/odd", "--json", "-q", "--no-record", *SERVER]
+    expected = {f"key{EVIL}": f"value{EVIL}"}
+    assert shell.run(*words).out == json.dumps(expected, ensure_ascii=False).encode() + b"\n"
+    with terminal(shell, *words) as screen:
+        screen.end()
+        assert json.loads(screen.drawn) == expected
+
+
+def test_a_resource_is_copied_exactly_into_a_pipe(shell: Shell) -> None:
+    done = shell.run("read", "x://a", "-q", "--no-record", *SERVER)
+    assert done.out == f"body{EVIL}\n".encode() + b"\0"
+
+
+def test_every_invisible_character_of_unicode_is_escaped() -> None:
+    shaped = re.compile("[\n\t\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd]")
+    for number in range(sys.maxunicode + 1):
+        each = chr(number)
+        if unicodedata.category(each) not in HARMFUL or 0x13430 <= number < 0x13440:
+            continue
+        assert shaped.match(each) or visible(each).isascii(), hex(number)
+
+
+def test_ordinary_text_stays_as_it_is() -> None:
+    for text in (
+        "äöü\u00a0: ß",
+        "日本語\u3000です",
+        "שלום",
+        "👨\u200d👩\u200d👧",
+        "نمی\u200cشود",
+        "a\tb\n",
+    ):
+        assert visible(text) == text
+    assert visible("one\r\ntwo") == "one\ntwo"
+    assert visible("a\u200db") == "a\\u200db"
+
+
+def test_escapes_in_json_keep_the_value() -> None:
+    text = json.dumps({"a": EVIL + "\ud800"}, ensure_ascii=False)
+    assert json.loads(visible_json(text)) == json.loads(text)
+    assert visible_json(text).isascii()
+
+
+def test_a_styled_text_has_no_escape_sequence_of_its_parts() -> None:
+    line = Styled(("a\x1b[31m", {"bold": True})) + "b\x1b[0m"
+    assert line.rendered(has_colours=True, is_line=False) == "\x1b[1ma\\x1b[31m\x1b[0mb\\x1b[0m"
+    assert f"{line}" == "a\x1b[31mb\x1b[0m"
