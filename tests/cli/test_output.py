@@ -116,6 +116,15 @@ def test_logs_and_stderr_of_the_server_go_to_stderr(shell: Shell) -> None:
     assert "[stderr] beside" in done.err
 
 
+def test_a_server_of_2026_07_28_logs_from_info_on_without_being_told_to(shell: Shell) -> None:
+    done = shell.run("call", "demo", "log-levels")
+    assert "[info demo]" in done.err
+    assert "[debug demo]" not in done.err
+    chosen = shell.run("call", "demo", "log-levels", "--log-level", "error")
+    assert "[error demo]" in chosen.err
+    assert "[warning demo]" not in chosen.err
+
+
 def test_a_server_that_dies_of_our_first_question_is_quoted_in_full(shell: Shell) -> None:
     dying = "import sys; input(); sys.exit('Failed to validate request: 31 errors\\nboom')"
     done = shell.run("tools", "--", sys.executable, "-c", dying)

@@ -53,6 +53,14 @@ def test_retries_of_the_configuration_count_unless_others_are_given() -> None:
     assert options({"max_retries": 2}, retries=0)["max_retries"] == 0
 
 
+def test_a_log_level_is_asked_for_by_default_and_can_be_chosen_or_switched_off() -> None:
+    assert options({})["default_log_level"] == "info"
+    assert options({"default_log_level": "error"})["default_log_level"] == "error"
+    assert "log_level" not in options({})
+    assert options({}, log_level="debug")["log_level"] == "debug"
+    assert options({}, log_level="off")["default_log_level"] is None
+
+
 @pytest.mark.parametrize("value", ["-1", "nan", "inf", "soon"])
 @pytest.mark.parametrize("option", ["--timeout", "--connect-timeout"])
 def test_what_is_no_time_is_refused(shell: Shell, option: str, value: str) -> None:

@@ -37,6 +37,7 @@ def test_a_command(machine: Machine) -> None:
             "protocol_version": "auto",
             "connection_timeout_s": 30.0,
             "request_timeout_s": 60.0,
+            "default_log_level": "info",
             "concurrency": 3,
             # The transport resolves once more, and gets the value back.
             "env": {"T": "$${HOME} $$${x} {y}"},
@@ -44,6 +45,11 @@ def test_a_command(machine: Machine) -> None:
             "cwd": str(machine.project),
         },
     )
+
+
+def test_the_log_level_of_the_settings_is_the_default_and_can_be_off(machine: Machine) -> None:
+    assert options(machine, {"command": "x"}, logLevel="error")[1]["default_log_level"] == "error"
+    assert options(machine, {"command": "x"}, logLevel="off")[1]["default_log_level"] is None
 
 
 def test_a_url(machine: Machine) -> None:
@@ -64,6 +70,7 @@ def test_a_url(machine: Machine) -> None:
             "protocol_version": "2025-06-18",
             "connection_timeout_s": 30.0,
             "request_timeout_s": 60.0,
+            "default_log_level": "info",
             "transport": "sse",
             "headers": {"A": "b"},
             "ca_file": str(machine.project / "ca.pem"),

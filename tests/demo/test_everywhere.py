@@ -12,8 +12,8 @@ import pytest
 import mcplens
 from mcplens import InspectorError, ServerError
 from mcplens.demo.registry import TOOLS, load_features
-from mcplens.demo.request_context import LEVELS
 from mcplens.events import ListRefreshed, LogReceived, RequestStarted, ResourceRefreshed
+from mcplens.protocol.eras import LOG_LEVELS
 
 from .doors import PATIENCE_S, House, Way, call, heard, text_of
 
@@ -131,7 +131,7 @@ async def test_the_level_decides_which_log_messages_arrive(house: House, way: Wa
         await client.call_tool("log-message", {"level": "debug", "data": {"last": True}})
         last = await heard(client, LogReceived, lambda event: event.data == {"last": True})
         logs = [event async for event in _until(client, last)]
-        assert [log.level for log in logs] == [*LEVELS[LEVELS.index("error") :], "debug"]
+        assert [log.level for log in logs] == [*LOG_LEVELS[LOG_LEVELS.index("error") :], "debug"]
 
 
 async def _until(client: mcplens.Client, last: Any) -> Any:

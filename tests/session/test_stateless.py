@@ -102,6 +102,36 @@ async def test_a_log_level_goes_into_each_request_from_then_on() -> None:
         assert len(rig.events(LogReceived)) == 1
 
 
+async def test_a_default_log_level_is_asked_of_2026_07_28_until_another_is_chosen() -> None:
+    async with stateless(default_log_level="info") as rig:
+        await rig.client.call_tool("add")
+        assert rig.client.catalog.level == "info"
+        await rig.client.set_level("error")
+        await rig.client.call_tool("add")
+        levels = [
+            call["params"]["_meta"][META + "logLevel"] for call in rig.server.sent("tools/call")
+        ]
+        assert levels == ["info", "error"]
+
+
+async def test_a_default_log_level_is_not_sent_to_servers_that_log_by_default() -> None:
+    async with Rig(default_log_level="info") as rig:
+        await rig.client.call_tool("add")
+        assert rig.server.sent("logging/setLevel") == []
+        assert rig.client.catalog.level is None
+
+
+async def test_a_chosen_log_level_is_sent_to_servers_of_every_revision_from_the_start() -> None:
+    async with Rig(log_level="error", default_log_level="info") as rig:
+        await rig.settle()
+        (asked,) = rig.server.sent("logging/setLevel")
+        assert asked["params"] == {"level": "error"}
+    async with stateless(log_level="error", default_log_level="info") as rig:
+        await rig.client.call_tool("add")
+        (call,) = rig.server.sent("tools/call")
+        assert call["params"]["_meta"][META + "logLevel"] == "error"
+
+
 async def test_over_http_each_request_says_in_headers_what_it_is() -> None:
     schema = {"type": "object", "properties": {"r": {"type": "string", "x-mcp-header": "Region"}}}
     tools = {"tools": [{"name": "where", "inputSchema": schema}]}

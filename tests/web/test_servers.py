@@ -207,6 +207,7 @@ async def test_subscriptions_levels_and_pings(web: Site) -> None:
 
         await page.until(is_updated)
         assert (await page.ask("Ping", server_id="demo"))["latency_s"] > 0
+        assert page.things["servers", "demo"]["log_level"] == "info", "asked for by default"
         assert (await page.ask("SetLevel", server_id="demo", level="debug"))["log_level"] == "debug"
         view = await page.ask("Unsubscribe", server_id="demo", uri="demo://note")
         assert view["subscriptions"] == []

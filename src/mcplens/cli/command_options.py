@@ -66,6 +66,27 @@ class Seconds(click.ParamType[float]):
         return seconds
 
 
+class _Level(click.ParamType[str]):
+    """A log level of MCP's, or `off`."""
+
+    name = "level"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from mcplens.protocol.eras import LOG_LEVELS
+
+        if value not in (*LOG_LEVELS, "off"):
+            self.fail(f"{value!r} is not one of {', '.join(LOG_LEVELS)}, off", param, ctx)
+        return str(value)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        from mcplens.protocol.eras import LOG_LEVELS
+
+        found = [level for level in (*LOG_LEVELS, "off") if level.startswith(incomplete)]
+        return [CompletionItem(level) for level in found]
+
+
 def _folders(
     ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
@@ -109,6 +130,10 @@ _SHARED = [
                  help="How often to retry connecting (0)."),
     click.option("--protocol", default=None, metavar="VERSION",
                  help="Pin the protocol revision, or auto."),
+    click.option("--log-level", type=_Level(), metavar="LEVEL",
+                 help="Ask the server to log from this level on: debug, info, notice, warning, "
+                      "error, critical, alert, emergency, or off. Servers of 2026-07-28 log only "
+                      "if asked (info); others log by default, and are asked only with this."),
     click.option("--ca-file", metavar="FILE", help="Trust the CAs in this file."),
     click.option("--insecure", is_flag=True, help="Do not check TLS certificates."),
     click.option("--sampling", metavar="PROFILE", shell_complete=_profiles,
@@ -149,6 +174,6 @@ def shared_options(function: F) -> F:
 
 SHARED_NAMES = (
     "config", "transport", "headers", "env", "cwd", "timeout", "connect_timeout", "retries",
-    "protocol", "ca_file", "insecure", "sampling", "elicit", "roots", "force", "is_json",
-    "is_quiet", "is_verbose", "is_trusted", "no_record", "trace",
+    "protocol", "log_level", "ca_file", "insecure", "sampling", "elicit", "roots", "force",
+    "is_json", "is_quiet", "is_verbose", "is_trusted", "no_record", "trace",
 )  # fmt: skip

@@ -98,7 +98,16 @@ async def _run(flags: CommandOptions, target: Target, work: Work, about: _Run) -
         }
         async with live, connect(target.target, **options) as client:
             about.is_connected = True
+            _check_log_level(flags, client)
             return await work(client) or exit_codes.DONE
+
+
+def _check_log_level(flags: CommandOptions, client: Client) -> None:
+    """Servers of 2026-07-28 take a level with each request, declared or not."""
+    is_chosen = flags.options.get("log_level") not in (None, "off")
+    if is_chosen and not client.connection.is_stateless and "logging" not in client.capabilities:
+        text = "mcplens: --log-level has no effect: the server does not declare logging"
+        output.note(text, fg="yellow")
 
 
 def _unhandled(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -225,6 +225,10 @@ def overrides_of(flags: CommandOptions) -> dict[str, Any]:
         "max_retries": None if flags.retries is None else max(flags.retries, 0),
     }
     found = {name: value for name, value in given.items() if value is not None}
+    if flags.log_level == "off":
+        found["default_log_level"] = None
+    elif flags.log_level is not None:
+        found["log_level"] = flags.log_level
     if flags.connect_timeout is not None:
         found["connection_timeout_s"] = flags.connect_timeout or None
     if flags.timeout is not None:
@@ -243,6 +247,7 @@ def with_options(
     options = {key: value for key, value in options.items() if key != "server_id"}
     options = put_over(options, overrides_of(flags))
     options.setdefault("concurrency", 8)
+    options.setdefault("default_log_level", "info")
     options["enforce_capabilities"] = not flags.force
     return options | answer_options(flags, options, profile)
 

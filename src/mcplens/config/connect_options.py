@@ -27,7 +27,9 @@ def to_connect_options(
     if entry.problem is not None:
         raise entry.problem
     options: dict[str, Any] = {"server_id": entry.name, "protocol_version": entry.protocol_version}
+    settings = settings or Settings()
     options |= _times(entry, settings)
+    options["default_log_level"] = None if settings.log_level == "off" else settings.log_level
     if entry.max_concurrency is not None:
         options["concurrency"] = entry.max_concurrency
     if entry.max_message_bytes is not None:
@@ -73,9 +75,8 @@ def put_over(options: dict[str, Any], overrides: dict[str, Any]) -> dict[str, An
     return {**options, **overrides, **both}
 
 
-def _times(entry: ServerEntry, settings: Settings | None) -> dict[str, Any]:
+def _times(entry: ServerEntry, settings: Settings) -> dict[str, Any]:
     """The fields of ConnectionConfig that are set; a timeout of 0 means none."""
-    settings = settings or Settings()
     connection_s = entry.connection_timeout_s
     request_s = entry.request_timeout_s
     found: dict[str, Any] = {

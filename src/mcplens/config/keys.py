@@ -11,6 +11,8 @@ from typing import Any, Final
 
 import msgspec
 
+from mcplens.protocol.eras import LOG_LEVELS
+
 
 class InvalidValue(Exception):
     """An invalid value of a key; `key` is its path, such as `args[1]`.
@@ -190,6 +192,13 @@ def session_mode(value: Any, key: str) -> str:
     return str(value)
 
 
+def log_level(value: Any, key: str) -> str:
+    """A level of MCP's, or `off`."""
+    if value not in (*LOG_LEVELS, "off"):
+        raise InvalidValue(key, f"must be one of {', '.join(LOG_LEVELS)}, or off")
+    return str(value)
+
+
 def roots(value: Any, key: str) -> tuple[dict[str, str], ...]:
     """Paths, URIs, or objects of `uri` and `name`."""
     found = []
@@ -306,6 +315,10 @@ TOP_KEYS: Final = (
     Key(
         "taskTtlSeconds", "task_ttl_s", at_least(1),
         "How long tasks are kept: those that the page starts, and those that it holds for servers.",
+    ),
+    Key(
+        "logLevel", "log_level", log_level,
+        "The level from which servers of 2026-07-28 are asked to log, or off; others log unasked.",
     ),
     Key(
         "secretKeys", "secret_keys", names,

@@ -128,6 +128,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     capabilities_refresh_interval_s: float = 300.0
     cache_ttl_s: float = 300.0
     task_ttl_s: float = 60.0
+    log_level: str = "info"
     secret_keys: tuple[str, ...] = ()
     default_preset_id: str | None = None
     profiles: Mapping[str, Any] = msgspec.field(default_factory=dict)  # filled in when used

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mcplens.demo.registry import Json
 from mcplens.inbound.request_validation import CAPABILITIES_KEY
-from mcplens.protocol.eras import LOG_LEVEL, Era
+from mcplens.protocol.eras import LOG_LEVEL, LOG_LEVELS, Era
 from mcplens.protocol.frames import RequestId
 
 if TYPE_CHECKING:
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from mcplens.demo.tasks import DemoTask
 
 RELATED_TASK: Final = "io.modelcontextprotocol/related-task"
-LEVELS: Final = (
-    "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency",
-)  # fmt: skip
 
 
 class RequestContext:
@@ -99,7 +96,7 @@ class RequestContext:
     def log(self, level: str, data: Any, logger: str = "demo") -> None:
         """Send a log message, if its level is one that the client wants to hear."""
         wanted = self.meta.get(LOG_LEVEL) if self.is_stateless else self.client.log_level
-        if wanted in LEVELS and LEVELS.index(level) >= LEVELS.index(wanted):
+        if wanted in LOG_LEVELS and LOG_LEVELS.index(level) >= LOG_LEVELS.index(wanted):
             params = {"level": level, "logger": logger, "data": data}
             self.notify("notifications/message", params)
 

@@ -118,6 +118,11 @@ def envelope_meta(
 
 LOG_LEVEL: Final = _META + "logLevel"
 
+# From the least to the most important.
+LOG_LEVELS: Final = (
+    "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency",
+)  # fmt: skip
+
 
 # The parameter that names the subject of a request, for the Mcp-Name header.
 _NAMED_BY: Final = {

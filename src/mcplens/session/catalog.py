@@ -68,7 +68,7 @@ class Catalog:
         self.dropped_tools: list[Tool] = []  # left out because of a bad x-mcp-header annotation
         self.resources: dict[str, ReadResult] = {}  # last read of each subscribed resource
         self._subscribed: set[str] = set()
-        self._level: str | None = None
+        self._level = connection.options.log_level  # chosen by the user
         self.reads_updates = True  # else the surface reads it after ResourceRefreshed
         self._refresher = Refresher()
         self.subscription_stream = SubscriptionStream(connection, self._refetch)
@@ -98,12 +98,14 @@ class Catalog:
     @property
     def level(self) -> str | None:
         """From which level on the server was asked to log."""
+        if self._level is None and self._connection.is_stateless:
+            return self._connection.options.default_log_level
         return self._level
 
     def take_over(self, former: Catalog) -> None:
         """Want what a former client of the same server wanted, from the next connection on."""
         self._subscribed |= former._subscribed
-        self._level = former._level
+        self._level = former._level or self._level
 
     # -- lists ---------------------------------------------------------------------------------
 
@@ -268,13 +270,13 @@ class Catalog:
     # -- the connection's life -------------------------------------------------------------------
 
     def connected(self) -> None:
-        """Restore what a lost connection took with it."""
+        """Ask for what is wanted from the start, and for what a lost connection took with it."""
         session = self._connection.session
         if session is None:
             return
         if session.is_stateless:
-            if self._level is not None:
-                session.envelope.set_log_level(self._level)
+            if self.level is not None:
+                session.envelope.set_log_level(self.level)
             self.subscription_stream.want_resources(self._subscribed)
             if self.subscription_stream.has_wants:
                 self.subscription_stream.resume()
@@ -296,7 +298,7 @@ class Catalog:
         try:
             await self._ask(method, params, CallTag(purpose="catalog"))
         except InspectorError as error:
-            self._connection.remark(f"{method} could not be restored: {error.message}")
+            self._connection.remark(f"{method} failed: {error.message}")
             return error
         return None
 

@@ -35,6 +35,9 @@ class ClientOptions(msgspec.Struct, frozen=True, kw_only=True):
     retry: RetryConfig | None = None
     concurrency: int = 1
     protocol_version: str = "auto"
+    log_level: str | None = None  # from which level on the server is asked to log
+    # The same where log_level is None, for 2026-07-28 alone: its servers log nothing unasked.
+    default_log_level: str | None = None
     enforce_capabilities: bool = True
     # What the server may ask: False is not declared, True waits for a person to answer.
     sampling: Answering = False
@@ -87,6 +90,8 @@ class SharedKeywords(TypedDict, total=False):
     retry: RetryConfig | None
     concurrency: int
     protocol_version: str
+    log_level: str | None
+    default_log_level: str | None
     enforce_capabilities: bool
     sampling: Answering
     elicitation: Answering

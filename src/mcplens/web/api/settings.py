@@ -28,6 +28,7 @@ _FLAGS: Final = {
     "protocol_version": "--protocol",
     "ca_file": "--ca-file",
     "insecure": "--insecure",
+    "log_level": "--log-level",
     **_NUMBERS,
 }
 # Settings that a flag overrides.
@@ -35,6 +36,7 @@ _OVERRIDDEN_BY: Final = {
     "requestTimeoutSeconds": "--timeout",
     "capabilitiesTimeoutSeconds": "--connect-timeout",
     "connectionRetryCount": "--retries",
+    "logLevel": "--log-level",
 }
 
 

@@ -27,9 +27,11 @@ function useLevel(serverId: string | null) {
   const isConnected = useInspector(
     (state) => state.servers.get(serverId ?? "")?.state === "CONNECTED",
   );
-  const isDeclared = useInspector(
-    (state) => "logging" in (state.servers.get(serverId ?? "")?.capabilities ?? {}),
-  );
+  // Since 2026-07-28 each request names its level, whatever the server declared.
+  const isPossible = useInspector((state) => {
+    const server = state.servers.get(serverId ?? "");
+    return server?.protocol_version === "2026-07-28" || "logging" in (server?.capabilities ?? {});
+  });
   const set = (next: string | null): void => {
     if (next)
       void withWaitingToast(
@@ -38,7 +40,7 @@ function useLevel(serverId: string | null) {
         command("SetLevel", { server_id: serverId ?? "", level: next }),
       );
   };
-  return { level, isConnected, isOffered: isConnected && isDeclared, set };
+  return { level, isConnected, isOffered: isConnected && isPossible, set };
 }
 
 /** Hint for a server that sent no log lines yet: offers to set its level. */

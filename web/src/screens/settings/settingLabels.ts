@@ -7,6 +7,7 @@ const LABELS: Record<string, string> = {
   capabilitiesTimeoutSeconds: "Longest wait for a connection",
   connectionRetryCount: "Retries after a failed connection",
   taskTtlSeconds: "How long tasks are kept",
+  logLevel: "Level from which servers log",
   secretKeys: "Values that are never recorded",
   profiles: "Testing profiles",
   authorizationTimeoutSeconds: "Longest wait for a sign-in",
@@ -27,7 +28,7 @@ export function unitOf({ name }: SettingView): string | null {
 
 const GROUPS: [title: string, names: string[]][] = [
   ["Connecting", ["capabilitiesTimeoutSeconds", "connectionRetryCount"]],
-  ["Calls and tasks", ["requestTimeoutSeconds", "taskTtlSeconds"]],
+  ["Calls and tasks", ["requestTimeoutSeconds", "taskTtlSeconds", "logLevel"]],
   ["Recording", ["secretKeys"]],
   ["Answering servers", ["profiles"]],
 ];
