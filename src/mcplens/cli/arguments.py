@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+
+if TYPE_CHECKING:
+    from mcplens.protocol.schema_types import ObjectShape
 
 # Of what was typed, in a message.
 _SHOWN_CHARACTERS: Final = 200
@@ -71,8 +74,10 @@ def collect(
     Raises:
         UsageError: a word has none of these styles, or violates the schema.
     """
+    from mcplens.protocol.schema_types import object_shape
+
     arguments = dict(whole or {})
-    shape = _Shape(schema)
+    shape = object_shape(schema)
     given: dict[str, list[tuple[str, str]]] = {}
     for word in [*words, *pairs]:
         if word.startswith("{"):
@@ -80,10 +85,11 @@ def collect(
         else:
             key, mark, text = _split(word)
             given.setdefault(key, []).append((mark, text))
-    arguments |= {key: _value(key, texts, shape) for key, texts in given.items()}
+    for key, texts in given.items():
+        arguments[key] = _value(key, texts, shape.properties.get(key), schema)
     if schema is not None and not is_forced and whole is None:
-        shape.fill_defaults(arguments)
-        shape.check_names(arguments)
+        _fill_defaults(arguments, shape, schema)
+        _check_names(arguments, shape, schema)
     return arguments
 
 
@@ -98,20 +104,19 @@ def _split(word: str) -> tuple[str, str, str]:
     return word[:at], mark, word[at + len(mark) :]
 
 
-def _value(key: str, texts: list[tuple[str, str]], shape: _Shape) -> Any:
+def _value(key: str, texts: list[tuple[str, str]], schema: Any, root: Any) -> Any:
     """The value of an argument; one that is given several times is a list, or a mistake."""
-    schema = shape.properties.get(key)
     if len(texts) == 1:
-        return _one_value(key, *texts[0], schema, shape.root)
+        return _one_value(key, *texts[0], schema, root)
     from mcplens.protocol.schema_text import item_schema
 
-    items = item_schema(schema, shape.root)
+    items = item_schema(schema, root)
     if not items:
         raise click.UsageError(
             f"{key} is given {len(texts)} times, but it is not known to be a list; "
             f"{key}:=[…] sends a list"
         )
-    return [_one_value(key, mark, text, items[0], shape.root) for mark, text in texts]
+    return [_one_value(key, mark, text, items[0], root) for mark, text in texts]
 
 
 def _one_value(key: str, mark: str, text: str, schema: Any, root: Any) -> Any:
@@ -144,59 +149,29 @@ def _mismatch(key: str, text: str, schema: Any, root: Any) -> str:
     return f"{text}; {key}:=JSON sends any value"
 
 
-class _Shape:
-    """The arguments that a schema describes: their schemas, and which ones are required."""
+def _fill_defaults(arguments: dict[str, Any], shape: ObjectShape, root: Any) -> None:
+    """A required argument that has a default need not be given."""
+    from mcplens.protocol.schema_types import default_of
 
-    def __init__(self, root: Mapping[str, Any] | None) -> None:
-        from mcplens.protocol.schema_types import alternatives
+    for key in shape.required:
+        if key not in arguments and (found := default_of(shape.properties.get(key), root)):
+            arguments[key] = found[0]
 
-        self.root = root
-        self.properties: dict[str, Any] = {}
-        self._is_open = False
-        required: list[set[str]] = []
-        order: list[str] = []
-        for flat in alternatives(root):
-            properties = flat.get("properties")
-            self.properties |= properties if isinstance(properties, dict) else {}
-            names = flat.get("required")
-            names = (
-                [one for one in names if isinstance(one, str)] if isinstance(names, list) else []
-            )
-            required.append(set(names))
-            order += names
-            self._is_open |= bool(flat.get("additionalProperties") or flat.get("patternProperties"))
-        needed = set.intersection(*required) if required else set()
-        self.required = [name for name in dict.fromkeys(order) if name in needed]
 
-    def __repr__(self) -> str:
-        return f"<_Shape {list(self.properties)}, required {self.required}>"
+def _check_names(arguments: Mapping[str, Any], shape: ObjectShape, root: Any) -> None:
+    from mcplens.protocol.schema_types import type_name
 
-    def fill_defaults(self, arguments: dict[str, Any]) -> None:
-        """A required argument that has a default need not be given."""
-        from mcplens.protocol.schema_types import default_of
-
-        for key in self.required:
-            if key not in arguments and (found := default_of(self.properties.get(key), self.root)):
-                arguments[key] = found[0]
-
-    def check_names(self, arguments: Mapping[str, Any]) -> None:
-        known = self.properties
-        unknown = (
-            [] if self._is_open or not known else [key for key in arguments if key not in known]
-        )
-        missing = [key for key in self.required if key not in arguments]
-        if not unknown and not missing:
-            return
-        lines = [f"unknown argument {key}{_nearest(key, known)}" for key in unknown]
-        lines += [f"missing argument {self._described(key)}" for key in missing]
-        lines.append("--force sends it anyway")
-        raise click.UsageError("\n".join(lines))
-
-    def _described(self, key: str) -> str:
-        from mcplens.protocol.schema_types import type_name
-
-        kinds = " or ".join(type_name(self.properties.get(key), self.root).split("|"))
-        return key if kinds == "any" else f"{key} ({kinds})"
+    known = shape.properties
+    unknown = [] if shape.is_open or not known else [key for key in arguments if key not in known]
+    missing = [key for key in shape.required if key not in arguments]
+    if not unknown and not missing:
+        return
+    lines = [f"unknown argument {key}{_nearest(key, known)}" for key in unknown]
+    for key in missing:
+        kinds = " or ".join(type_name(known.get(key), root).split("|"))
+        lines.append(f"missing argument {key}" + ("" if kinds == "any" else f" ({kinds})"))
+    lines.append("--force sends it anyway")
+    raise click.UsageError("\n".join(lines))
 
 
 def _nearest(key: str, properties: Mapping[str, Any]) -> str:

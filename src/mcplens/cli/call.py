@@ -11,6 +11,7 @@ from mcplens.cli.arguments import collect, parse_object
 from mcplens.cli.command_options import CommandOptions, Seconds, shared_options
 from mcplens.cli.command_runner import run
 from mcplens.cli.completion_candidates import complete_words, remember_tools
+from mcplens.cli.named_items import find_item
 from mcplens.cli.progress import progress_line
 from mcplens.cli.target_resolution import split_tool
 from mcplens.protocol.result_types import Tool
@@ -101,8 +102,10 @@ async def _schema(
     if tools is None:
         return None
     remember_tools(flags, target, [known.name for known in tools if known.name])
-    listed = _find(client, tools, tool)
-    return listed.input_schema if listed and not listed.problem else None
+    if flags.force and all(known.name != tool for known in tools):
+        return None  # one that is not listed can be called by force alone
+    listed: Tool = find_item(tools, tool, "tool")
+    return None if listed.problem else listed.input_schema
 
 
 async def _list(client: Client) -> list[Tool] | None:
@@ -113,24 +116,3 @@ async def _list(client: Client) -> list[Tool] | None:
         return await client.list_tools()
     except (ProtocolError, ServerError):
         return None
-
-
-def _find(client: Client, tools: list[Tool], name: str) -> Tool | None:
-    """The tool as listed; one that is not there can be called by force alone."""
-    from difflib import get_close_matches
-
-    from mcplens.errors import InspectorError
-
-    for tool in tools:
-        if tool.name == name:
-            return tool
-    if not client.connection.options.enforce_capabilities:
-        return None
-    names = [tool.name for tool in tools]
-    close = get_close_matches(name, names, n=3, cutoff=0.4)
-    hint = f"did you mean {', '.join(close)}?" if close else f"it has: {', '.join(names) or 'none'}"
-    raise InspectorError(
-        "SERVER_ERROR",
-        f"the server has no tool called {name!r}; {hint}",
-        details={"tools": names},
-    )

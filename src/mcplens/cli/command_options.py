@@ -21,9 +21,15 @@ class CommandOptions:
     def __init__(self, server_command: list[str] | None = None) -> None:
         self.server_command = server_command
         self.options: dict[str, Any] = {}
+        self.is_in_shell = False  # a line of `mcplens shell`, whose server is connected already
 
     def __repr__(self) -> str:
         return f"<CommandOptions {self.options} -- {self.server_command}>"
+
+    @property
+    def is_server_known(self) -> bool:
+        """Whether the first word is not a target: the server is known without one."""
+        return self.is_in_shell or self.server_command is not None
 
     def __getattr__(self, name: str) -> Any:
         try:

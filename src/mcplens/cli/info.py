@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 
 import click
@@ -45,8 +46,7 @@ def command(flags: CommandOptions, target: str | None) -> None:
         output.columns(_rows(client, facts["reason"]))
         if client.instructions:
             output.say()
-            for line in output.fitted(client.instructions, sys.stdout):
-                output.say(line)
+            output.paragraph(client.instructions)
 
     run(flags, target, work)
 
@@ -55,7 +55,10 @@ def _rows(client: Client, reason: object) -> list[tuple[str, str]]:
     info = client.server_info
     rows = [("revision", f"{client.protocol_version}{f' ({reason})' if reason else ''}")]
     rows += [("website", str(info["websiteUrl"]))] if info.get("websiteUrl") else []
-    rows.append(("offers", ", ".join(_offers(client.capabilities)) or "nothing"))
+    capabilities = client.capabilities
+    rows.append(("offers", ", ".join(_offers(capabilities)) or "nothing"))
+    for key in ("extensions", "experimental"):
+        rows += [(key, _named(capabilities[key]))] if capabilities.get(key) else []
     for key, value in client.describe().items():
         if value not in (None, [], "") and key != "stderr":
             text = " ".join(map(str, value)) if isinstance(value, list) else str(value)
@@ -66,6 +69,18 @@ def _rows(client: Client, reason: object) -> list[tuple[str, str]]:
 def _offers(capabilities: dict[str, object]) -> list[str]:
     shown = []
     for name, value in capabilities.items():
+        if name in ("extensions", "experimental"):  # named in rows of their own
+            continue
         flags = [key for key, on in value.items() if on] if isinstance(value, dict) else []
         shown.append(f"{name} ({', '.join(flags)})" if flags else name)
     return shown
+
+
+def _named(capabilities: object) -> str:
+    """The names of capabilities, with their settings if they have any."""
+    if not isinstance(capabilities, dict):
+        return output.pretty(capabilities)
+    return ", ".join(
+        f"{name} {json.dumps(value, ensure_ascii=False)}" if value else name
+        for name, value in capabilities.items()
+    )

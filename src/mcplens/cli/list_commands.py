@@ -1,55 +1,117 @@
-"""`mcplens tools`, `resources`, `templates` and `prompts`: the lists of a server."""
+"""`mcplens tools`, `resources`, `templates` and `prompts`: the lists of a server, or one item."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import click
 
-from mcplens.cli import output
+from mcplens.cli import item_details, output
 from mcplens.cli.command_options import CommandOptions, shared_options
 from mcplens.cli.command_runner import run
-from mcplens.cli.completion_candidates import complete_target, remember_tools
-from mcplens.protocol.result_types import Prompt, Resource, ResourceTemplate, Tool
+from mcplens.cli.completion_candidates import complete_first, complete_words, remember_tools
+from mcplens.cli.named_items import find_item
+from mcplens.cli.target_resolution import split_target
 from mcplens.session.catalog import METHODS
 from mcplens.session.client import Client
 from mcplens.session.results import LIST_KEYS
 
 
-def list_command(name: str, kind: str, row: Callable[[Any], tuple[str, str]], doc: str) -> Any:
-    """A command that prints one of the lists."""
+class _Kind(NamedTuple):
+    """One kind of list: how its items are named and shown, and the command that uses one."""
+
+    kind: str
+    what: str
+    keys: tuple[str, ...]
+    row: Callable[[Any], tuple[str, str]]
+    show: Callable[[Any, str], None]
+    used_by: str
+
+
+_TOOLS: Final = _Kind(
+    "tools", "tool", ("name",), item_details.tool_row, item_details.show_tool, "call"
+)
+_RESOURCES: Final = _Kind(
+    "resources",
+    "resource",
+    ("uri", "name"),
+    item_details.resource_row,
+    item_details.show_resource,
+    "read",
+)
+_TEMPLATES: Final = _Kind(
+    "resource_templates",
+    "resource template",
+    ("uri_template", "name"),
+    item_details.template_row,
+    item_details.show_template,
+    "read",
+)
+_PROMPTS: Final = _Kind(
+    "prompts", "prompt", ("name",), item_details.prompt_row, item_details.show_prompt, "prompt"
+)
+
+
+def _list_command(name: str, kind: _Kind, metavar: str, doc: str) -> click.Command:
+    """A command that prints one of the lists, or one item of it in full."""
 
     @click.command(name, help=doc)
-    @click.argument("target", required=False, shell_complete=complete_target)
+    @click.argument(
+        "words",
+        nargs=-1,
+        metavar=f"[TARGET] [{metavar}]",
+        shell_complete=complete_words if kind is _TOOLS else complete_first,
+    )
     @click.option("--cursor", metavar="CURSOR", help="Only the page at this cursor.")
     @click.option("--first-page", is_flag=True, help="Only the first page.")
     @shared_options
     def command(
-        flags: CommandOptions, target: str | None, cursor: str | None, first_page: bool
+        flags: CommandOptions, words: tuple[str, ...], cursor: str | None, first_page: bool
     ) -> None:
+        target, rest = split_target(flags, words)
+        if len(rest) > 1:
+            raise click.UsageError(f"expected [TARGET] [{metavar}], got: {' '.join(words)}")
+
         async def work(client: Client) -> None:
             if cursor is not None or first_page:
-                page = await client.list_page(kind, cursor)
-                if flags.is_json:
-                    output.write_raw(page.raw)
-                    return
-                _print(page.items, row, kind)
-                if page.next_cursor is not None:
-                    output.note(f"more with --cursor {page.next_cursor!r}")
+                await _show_page(client, flags, kind, cursor)
                 return
-            pages = await _all_pages(client, kind)
-            if kind == "tools":
-                names = [item.name for page in pages for item in page.items if item.name]
-                remember_tools(flags, target, names)
-            if flags.is_json:
-                output.write_raw(_joined(pages, LIST_KEYS[METHODS[kind][0]]))
+            pages = await _all_pages(client, kind.kind)
+            items = [item for page in pages for item in page.items]
+            if kind is _TOOLS:
+                remember_tools(flags, target, [item.name for item in items if item.name])
+            if rest:
+                _show_one(flags, target, kind, find_item(items, rest[0], kind.what, kind.keys))
+            elif flags.is_json:
+                output.write_raw(_joined(pages, LIST_KEYS[METHODS[kind.kind][0]]))
             else:
-                _print([item for page in pages for item in page.items], row, kind)
+                _print(items, kind)
 
         run(flags, target, work)
 
     return command
+
+
+async def _show_page(
+    client: Client, flags: CommandOptions, kind: _Kind, cursor: str | None
+) -> None:
+    page = await client.list_page(kind.kind, cursor)
+    if flags.is_json:
+        output.write_raw(page.raw)
+        return
+    _print(page.items, kind)
+    if page.next_cursor is not None:
+        output.note(f"more with --cursor {page.next_cursor!r}")
+
+
+def _show_one(flags: CommandOptions, target: str | None, kind: _Kind, item: Any) -> None:
+    if flags.is_json:
+        output.write_raw(item.raw)
+        return
+    from mcplens.cli.example_calls import command_line, example_words
+
+    kind.show(item, command_line(flags, target, kind.used_by, example_words(item)))
 
 
 async def _all_pages(client: Client, kind: str) -> list[Any]:
@@ -69,95 +131,64 @@ def _joined(pages: list[Any], key: str) -> bytes:
     return b'{"' + key.encode() + b'":[' + items + b"]}"
 
 
-def _print(items: list[Any], row: Callable[[Any], tuple[str, str]], kind: str) -> None:
+def _print(items: list[Any], kind: _Kind) -> None:
     if not items:
-        output.note(f"the server has no {kind.replace('_', ' ')}")
+        output.note(f"the server has no {kind.what}s")
     rows = []
     for item in items:
-        name, text = row(item)
+        name, text = kind.row(item)
         if item.problem:
             text = f"{text}  ! broken: {item.problem}".strip()
         rows.append((name or "(no name)", text))
     output.columns(rows)
 
 
-def tool_row(tool: Tool) -> tuple[str, str]:
-    flags = _flags(tool.annotations or {})
-    text = output.first_line(tool.description or tool.title)
-    return tool.name, f"{text} {flags}".strip()
-
-
-def _flags(annotations: dict[str, Any]) -> str:
-    known = {
-        "readOnlyHint": "read-only",
-        "destructiveHint": "destructive",
-        "idempotentHint": "idempotent",
-        "openWorldHint": "open world",
-    }
-    shown = [word for key, word in known.items() if annotations.get(key) is True]
-    return f"[{', '.join(shown)}]" if shown else ""
-
-
-def resource_row(resource: Resource) -> tuple[str, str]:
-    kind = f" ({resource.mime_type})" if resource.mime_type else ""
-    return resource.uri, f"{resource.title or resource.name}{kind}"
-
-
-def template_row(template: ResourceTemplate) -> tuple[str, str]:
-    return template.uri_template, template.title or template.name
-
-
-def prompt_row(prompt: Prompt) -> tuple[str, str]:
-    words = [
-        argument.name if argument.required else f"[{argument.name}]"
-        for argument in prompt.arguments or ()
-    ]
-    text = output.first_line(prompt.description or prompt.title)
-    return prompt.name, f"{' '.join(words)}  {text}".strip()
-
-
-tools = list_command(
+tools = _list_command(
     "tools",
-    "tools",
-    tool_row,
-    """List the tools of a server.
+    _TOOLS,
+    "NAME",
+    """List the tools of a server with their arguments, or show one in full.
 
     \b
     mcplens tools demo
+    mcplens tools demo add
     mcplens tools https://example.com/mcp
     mcplens tools -- python server.py
     """,
 )
 
-resources = list_command(
+resources = _list_command(
     "resources",
-    "resources",
-    resource_row,
-    """List the resources of a server.
+    _RESOURCES,
+    "URI",
+    """List the resources of a server, or show one in full.
 
     \b
     mcplens resources demo
+    mcplens resources demo demo://text
     """,
 )
 
-templates = list_command(
+templates = _list_command(
     "templates",
-    "resource_templates",
-    template_row,
-    """List the resource templates of a server.
+    _TEMPLATES,
+    "TEMPLATE",
+    """List the resource templates of a server, or show one with its variables.
 
     \b
     mcplens templates demo
+    mcplens templates demo greeting
     """,
 )
 
-prompts = list_command(
+prompts = _list_command(
     "prompts",
-    "prompts",
-    prompt_row,
-    """List the prompts of a server.
+    _PROMPTS,
+    "NAME",
+    """List the prompts of a server, or show one in full.
 
     \b
     mcplens prompts demo
+    mcplens prompts demo translate
     """,
 )

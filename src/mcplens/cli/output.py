@@ -148,22 +148,23 @@ def width() -> int:
         return _WIDTH
 
 
-def columns(rows: list[tuple[str, str]]) -> None:
+def columns(rows: list[tuple[str, str]], indent: int = 0) -> None:
     """Names and their descriptions, side by side where there is room."""
-    room = width()
+    room = width() - indent
+    before = " " * indent
     rows = [(one_line(name), visible(text)) for name, text in rows]
     longest = max((len(name) for name, _ in rows), default=0)
     if room < _NARROW or longest > room // 2:
         for name, text in rows:
-            say(name, bold=True)
-            _wrapped(text, "  ", room)
+            say(before + style(name, bold=True))
+            _wrapped(text, before + "  ", room)
         return
     for name, text in rows:
         lines = _wrap(text, room - longest - 2) or [""]
         padding = " " * (longest - len(name) + 2) if lines[0] else ""
-        say(style(name, bold=True) + padding + lines[0])
+        say(before + style(name, bold=True) + padding + lines[0])
         for line in lines[1:]:
-            say(" " * (longest + 2) + line)
+            say(before + " " * (longest + 2) + line)
 
 
 def _wrapped(text: str, indent: str, room: int) -> None:
@@ -188,6 +189,12 @@ def fitted(text: str, stream: TextIO, indent: int = 0) -> list[str]:
         for part in textwrap.wrap(line, room, break_long_words=False, break_on_hyphens=False)
         or [""]
     ]
+
+
+def paragraph(text: str) -> None:
+    """A text of the result, with its own lines, wrapped to the terminal."""
+    for line in fitted(text, sys.stdout):
+        say(line)
 
 
 def is_narrow() -> bool:

@@ -9,17 +9,22 @@ import sys
 import click
 
 from mcplens.cli import output
+from mcplens.cli.arguments import collect
 from mcplens.cli.command_options import CommandOptions, shared_options
 from mcplens.cli.command_runner import run
 from mcplens.cli.completion_candidates import complete_first
-from mcplens.cli.target_resolution import split_word
+from mcplens.cli.target_resolution import split_tool
 from mcplens.protocol.result_types import ResourceContents
 from mcplens.session.client import Client
 
 
 @click.command("read")
 @click.argument(
-    "words", nargs=-1, required=True, metavar="[TARGET] URI", shell_complete=complete_first
+    "words",
+    nargs=-1,
+    required=True,
+    metavar="[TARGET] URI|TEMPLATE [VARIABLES]...",
+    shell_complete=complete_first,
 )
 @shared_options
 def command(flags: CommandOptions, words: tuple[str, ...]) -> None:
@@ -28,8 +33,11 @@ def command(flags: CommandOptions, words: tuple[str, ...]) -> None:
     \b
     mcplens read demo demo://greeting/Ada
     mcplens read demo demo://image > a.png
+    mcplens read demo \\
+      'demo://greeting/{name}' name=Ada
     """
-    target, uri = split_word(flags, words, "URI")
+    target, uri, given = split_tool(flags, words)
+    uri = _filled(uri, given, is_forced=bool(flags.force))
 
     async def work(client: Client) -> None:
         result = await client.read_resource(uri)
@@ -40,6 +48,29 @@ def command(flags: CommandOptions, words: tuple[str, ...]) -> None:
             _print(part)
 
     run(flags, target, work)
+
+
+def _filled(template: str, words: list[str], *, is_forced: bool) -> str:
+    """The URI; a template with its variables filled in."""
+    from mcplens.protocol.uri_templates import expand, variables_of
+
+    variables = variables_of(template)
+    if not variables and words:
+        raise click.UsageError(f"{template} has no {{variables}}, but got: {' '.join(words)}")
+    if not variables or (is_forced and not words):
+        return template  # by force as it stands, braces and all
+    text_or_list = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+    schema = {"properties": {one.name: text_or_list for one in variables}}
+    values = collect(words, whole=None, pairs=(), schema=schema, is_forced=is_forced)
+    missing = [one.name for one in variables if not one.is_optional and one.name not in values]
+    if missing and not is_forced:
+        needed = " ".join(f"{name}=…" for name in missing)
+        raise click.UsageError(f"{template} needs {needed}\n--force reads it without")
+    texts = {
+        key: [str(one) for one in value] if isinstance(value, list) else str(value)
+        for key, value in values.items()
+    }
+    return expand(template, texts)
 
 
 def _print(part: ResourceContents) -> None:

@@ -254,21 +254,27 @@ def with_options(
 
 def split_tool(flags: CommandOptions, words: Sequence[str]) -> tuple[str | None, str, list[str]]:
     """Target, the name of a tool (or prompt, or method), and the rest of the words."""
-    if flags.server_command is not None:
-        return None, words[0], list(words[1:])
+    target, rest = split_target(flags, words)
+    if not rest:
+        raise click.UsageError(f"{words[0]!r}: name the server, then what to request from it")
+    return target, rest[0], rest[1:]
+
+
+def split_target(flags: CommandOptions, words: Sequence[str]) -> tuple[str | None, list[str]]:
+    """Target, if the server is not known without one, and the words after it."""
+    if flags.is_server_known or not words:
+        return None, list(words)
     first = words[0]
     if "." in first and "://" not in first and not os.path.isfile(first):
-        server, _, tool = first.partition(".")
-        if tool and (server == DEMO or _configured(flags, server)[0] is not None):
-            return server, tool, list(words[1:])
-    if len(words) < 2:
-        raise click.UsageError(f"{first!r}: name the server, then what to request from it")
-    return first, words[1], list(words[2:])
+        server, _, name = first.partition(".")
+        if name and (server == DEMO or _configured(flags, server)[0] is not None):
+            return server, [name, *words[1:]]
+    return first, list(words[1:])
 
 
 def split_word(flags: CommandOptions, words: Sequence[str], what: str) -> tuple[str | None, str]:
     """Target and one word after it."""
-    expected = 1 if flags.server_command is not None else 2
+    expected = 1 if flags.is_server_known else 2
     if len(words) != expected:
         names = what if expected == 1 else f"TARGET {what}"
         raise click.UsageError(f"expected {names}, got: {' '.join(words)}")

@@ -35,7 +35,7 @@ def command(flags: CommandOptions, words: tuple[str, ...]) -> None:
     mcplens tasks weather result 786af
     """
     rest = list(words)
-    target = rest.pop(0) if flags.server_command is None and rest else None
+    target = rest.pop(0) if not flags.is_server_known and rest else None
     action = rest.pop(0) if rest else "list"
     if action not in _ACTIONS:
         raise click.UsageError(f"{action!r}: use list, get, result or cancel")

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from mcplens.protocol.schema_references import resolve
 
@@ -159,6 +159,31 @@ def default_of(schema: Any, root: Any) -> list[Any]:
     if isinstance(schema, dict) and "default" in schema:
         return [schema["default"]]
     return next(([flat["default"]] for flat in alternatives(schema, root) if "default" in flat), [])
+
+
+class ObjectShape(NamedTuple):
+    """The members that a schema describes: their schemas, and which of them are required."""
+
+    properties: dict[str, Any]
+    required: list[str]
+    is_open: bool  # whether other members are allowed by name
+
+
+def object_shape(schema: Any, root: Any = None) -> ObjectShape:
+    """The members of an object; of several alternatives all of them, required if all say so."""
+    properties: dict[str, Any] = {}
+    required: list[list[str]] = []
+    is_open = False
+    for flat in alternatives(schema, root):
+        if type_of(flat) not in ("object", None):
+            continue
+        members = flat.get("properties")
+        properties |= members if isinstance(members, dict) else {}
+        required.append([name for name in _list(flat.get("required")) if isinstance(name, str)])
+        is_open |= bool(flat.get("additionalProperties") or flat.get("patternProperties"))
+    named = dict.fromkeys(name for names in required for name in names)
+    needed = [name for name in named if all(name in names for names in required)]
+    return ObjectShape(properties, needed, is_open)
 
 
 def type_name(schema: Any, root: Any = None, *, is_null_shown: bool = True, level: int = 0) -> str:

@@ -1,0 +1,37 @@
+"""Finds the tool, prompt, resource or template that a name means, or says what there is.
+
+Used by `call` and by the commands that show one item of a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from mcplens.errors import InspectorError
+
+# As many as one reads in a message.
+_SHOWN_NAMES: Final = 30
+
+
+def find_item(items: Sequence[Any], name: str, what: str, keys: Sequence[str] = ("name",)) -> Any:
+    """The item of this name; keys are the fields that name an item, best first.
+
+    Raises:
+        InspectorError: there is none; the message has the nearest names.
+    """
+    for key in keys:
+        for item in items:
+            if getattr(item, key) == name:
+                return item
+    from difflib import get_close_matches
+
+    names = [str(getattr(item, keys[0])) for item in items]
+    close = get_close_matches(name, names, n=3)
+    shown = ", ".join(names[:_SHOWN_NAMES]) + (", …" if len(names) > _SHOWN_NAMES else "")
+    hint = f"did you mean {', '.join(close)}?" if close else f"it has: {shown or 'none'}"
+    raise InspectorError(
+        "SERVER_ERROR",
+        f"the server has no {what} called {name!r}; {hint}",
+        details={f"{what.replace(' ', '_')}s": names},
+    )
