@@ -142,19 +142,19 @@ def test_servers_of_another_tool_can_be_used_and_imported_by_name(shell: Shell) 
     used = shell.run("call", "cursor:weather", "echo", "text=hi", "--yes")
     assert used.text == "hi\n"
     assert not shell.config.exists()
-    imported = shell.run("servers", "import", "cursor:weather")
+    imported = shell.run("servers", "import", "cursor:weather", "--yes")
     assert f"1 server is in {shell.config}" in imported.text
     assert list(configured(shell)) == ["weather"]
-    both = shell.run("servers", "import", "cursor", "--replace")
+    both = shell.run("servers", "import", "cursor", "--replace", "--yes")
     assert f"2 servers are in {shell.config}" in both.text
-    assert shell.run("call", "weather", "echo", "text=hi").text == "hi\n"
+    assert shell.run("call", "weather", "echo", "text=hi", "--yes").text == "hi\n"
 
 
 def test_a_file_is_imported_whatever_its_shape(shell: Shell) -> None:
     (shell.home / "editor.json").write_text(
         json.dumps({"servers": {"one": {"type": "stdio", "command": "one-server"}}})
     )
-    assert shell.run("servers", "import", "editor.json").code == 0
+    assert shell.run("servers", "import", "editor.json", "--yes").code == 0
     assert "one" in configured(shell)
 
 
@@ -232,7 +232,9 @@ def test_what_a_project_does_is_told_in_its_own_words_with_nothing_resolved(
     assert started.err.endswith(
         f"""{file} starts run with this command:
   python 'a b.py' '--key=${{API_KEY}}'
+  in the folder {shell.home}
   with MODE=x\\x1b[2K
+  and of your environment only what programs need (HOME, PATH, locale, proxy)
   and passes it your API_KEY
 Use --yes to start it.
 """
@@ -242,6 +244,7 @@ Use --yes to start it.
     assert connected.err.endswith(
         f"""{file} connects web to:
   {url}?key=${{API_KEY}}
+  with the header Authorization: ${{TOKEN}}
   and passes it your API_KEY, TOKEN
 Use --yes to connect to it.
 """

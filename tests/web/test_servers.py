@@ -148,7 +148,8 @@ async def test_nothing_of_what_is_confirmed_is_masked(
         words = None if "url" in entry else [entry["command"], *entry["args"]]
         assert (shown["command"], shown["url"]) == (words, entry.get("url"))
         others = {one["name"]: one["value"] for one in shown["others"]}
-        assert others == ({"profile": '"echo"', "insecure": "true"} if "url" in entry else {})
+        keys = {"secretKeys": '["c"]'} if "secretKeys" in entry else {}
+        assert others == ({"profile": '"echo"', "insecure": "true"} if "url" in entry else keys)
 
 
 async def test_what_has_changed_since_it_was_shown_is_not_confirmed(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ values are filled in from the current configuration (store/replay.py).
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from typing import Any
@@ -16,8 +17,9 @@ import msgspec
 from mcplens.cli import output
 from mcplens.cli.command_options import CommandOptions, shared_options
 from mcplens.cli.command_runner import reporting, run
+from mcplens.cli.confirmation import confirm
 from mcplens.cli.exit_codes import CommandError
-from mcplens.cli.target_resolution import Target, confirm, is_known, resolve, with_options
+from mcplens.cli.target_resolution import Target, is_known, resolve, with_options
 from mcplens.events import HttpRequestSent, ProcessStarted
 from mcplens.protocol.secret_masking import mask_url
 from mcplens.store.recorded_secrets import is_masked
@@ -127,8 +129,10 @@ def _its_command(flags: CommandOptions, name: str, event: ProcessStarted) -> Tar
         )
     if not flags.is_trusted:
         # It may come from someone else's trace file.
-        question = f"the recording starts {name} with this command:\n  {shlex.join(event.argv)}"
-        confirm(question, "start it")
+        command = output.one_line(shlex.join(event.argv))
+        folder = output.one_line(event.cwd or os.getcwd())
+        question = f"the recording starts {output.one_line(name)} with this command:\n  {command}"
+        confirm(f"{question}\n  in the folder {folder}", "start it")
     options = {} if event.cwd is None else {"cwd": event.cwd}
     return Target(name, list(event.argv), with_options(flags, options))
 

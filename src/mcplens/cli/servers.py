@@ -1,13 +1,11 @@
-"""`mcplens servers`: the configured servers; adds, removes, imports and exports them.
+"""`mcplens servers`: the configured servers; adds, removes and exports them.
 
-Prints which file was written, and where its backup is. Values of headers and environment variables
-may be secrets and are never shown.
+Prints which file was written, and where its backup is. `import` is in servers_import.py.
 """
 
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -16,16 +14,20 @@ import click
 from mcplens.cli import exit_codes, output
 from mcplens.cli.command_options import CommandOptions, pairs
 from mcplens.cli.completion_candidates import complete_target
+from mcplens.cli.configured_servers import (
+    config_option,
+    own_file,
+    replace_option,
+    shown,
+    tell_written,
+)
 from mcplens.cli.exit_codes import CommandError, as_command_error
-from mcplens.protocol.secret_masking import mask_url
+from mcplens.cli.servers_import import import_command
 
 if TYPE_CHECKING:
-    from mcplens.config.files import Written
-    from mcplens.config.model import Configuration, ServerEntry
+    from mcplens.config.model import Configuration
 
-_config_option = click.option("--config", metavar="FILE", help="Use only this configuration file.")
 _json_option = click.option("--json", "is_json", is_flag=True, help="Print it as JSON.")
-_replace_option = click.option("--replace", is_flag=True, help="Replace what already exists.")
 
 
 @click.group("servers", invoke_without_command=True)
@@ -47,7 +49,7 @@ def command(ctx: click.Context) -> None:
 
 
 @command.command("list")
-@_config_option
+@config_option
 @_json_option
 def list_servers(config: str | None = None, is_json: bool = False) -> None:
     """List the configured servers and their problems.
@@ -81,7 +83,7 @@ def _print(configuration: Configuration) -> None:
     rows = []
     for entry in configuration.servers:
         flags = "" if entry.enabled else " (switched off)"
-        rows.append((entry.name, f"{_shown(entry)}{flags}"))
+        rows.append((entry.name, f"{shown(entry)}{flags}"))
         if entry.problem is not None:
             rows.append(("", f"! {entry.problem.message}"))
         rows += [("", f"note: {remark}") for remark in entry.remarks]
@@ -92,17 +94,6 @@ def _print(configuration: Configuration) -> None:
         output.note(f"note: {remark}", fg="yellow")
 
 
-def _shown(entry: ServerEntry) -> str:
-    """How a server is reached: its whole command, or its URL without secrets."""
-    if entry.url is not None:
-        return mask_url(entry.url)
-    command = entry.command or entry.raw.get("command")
-    if command is None:
-        return mask_url(str(entry.raw.get("url") or "(neither command nor url)"))
-    args = entry.args or entry.raw.get("args") or ()
-    return shlex.join([str(command), *map(str, args if isinstance(args, list | tuple) else ())])
-
-
 def _as_json(configuration: Configuration, others: tuple[Any, ...]) -> dict[str, Any]:
     servers = [
         {
@@ -110,7 +101,7 @@ def _as_json(configuration: Configuration, others: tuple[Any, ...]) -> dict[str,
             "title": entry.title,
             "enabled": entry.enabled,
             "transport": entry.transport,
-            "shown": _shown(entry),
+            "shown": shown(entry),
             "env": sorted(entry.env),
             "headers": sorted(entry.headers),
             "file": entry.source.path,
@@ -156,8 +147,8 @@ def _as_json(configuration: Configuration, others: tuple[Any, ...]) -> dict[str,
 @click.option("--cwd", metavar="FOLDER", help="The command's working folder.")
 @click.option("--transport", metavar="KIND", help="stdio, http, sse or ws; detected if left out.")
 @click.option("--project", is_flag=True, help="Add to mcp.json in this folder.")
-@_replace_option
-@_config_option
+@replace_option
+@config_option
 @click.pass_context
 def add(
     ctx: click.Context,
@@ -188,9 +179,9 @@ def add(
     with as_command_error():
         from mcplens.config.file_editor import add_server
 
-        path = "mcp.json" if project else _own_file(config)
+        path = "mcp.json" if project else own_file(config)
         written = add_server(path, name, raw, replaces=replace, is_private=not project)
-    _tell(f"{name} is in {written.path}", written)
+    tell_written(f"{name} is in {written.path}", written)
 
 
 def _reached(url: str | None, server_command: list[str] | None) -> dict[str, Any]:
@@ -208,7 +199,7 @@ def _reached(url: str | None, server_command: list[str] | None) -> dict[str, Any
 
 @command.command("remove")
 @click.argument("name", shell_complete=complete_target)
-@_config_option
+@config_option
 def remove(name: str, config: str | None) -> None:
     """Remove a server from its configuration file.
 
@@ -229,97 +220,13 @@ def remove(name: str, config: str | None) -> None:
                 f"{name} is in {entry.source.path}, which belongs to another tool; edit it there"
             )
         written = remove_server(entry.source.path, name)
-    _tell(f"{name} is no longer in {written.path}", written)
+    tell_written(f"{name} is no longer in {written.path}", written)
 
 
-def _own_file(config: str | None) -> str:
-    """The file that is written: the one that was named, else the user's."""
-    from mcplens.config.configuration import find_files, user_file
-
-    given = [source.path for source in find_files(config) if source.scope == "given"]
-    return given[0] if given else user_file()
+# -- export -------------------------------------------------------------------------------------
 
 
-def _tell(what: str, written: Written) -> None:
-    output.say(what)
-    if written.backup is not None:
-        output.say(f"backup of the previous version: {written.backup}")
-
-
-# -- import, export ----------------------------------------------------------------------------
-
-
-@command.command("import")
-@click.argument("source", metavar="TOOL:NAME|TOOL|FILE")
-@click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option(
-    "--choose", metavar="WAY", help="Which package or remote of a registry's server.json."
-)
-@click.option(
-    "--value",
-    "values",
-    multiple=True,
-    metavar="NAME=VALUE",
-    callback=pairs("=", "NAME=value"),
-    help="A value for an input of the file.",
-)
-@click.option("--yes", "is_sure", is_flag=True, help="Do not ask.")
-@_replace_option
-@_config_option
-def import_command(
-    source: str,
-    names: tuple[str, ...],
-    choose: str | None,
-    values: dict[str, str],
-    is_sure: bool,
-    replace: bool,
-    config: str | None,
-) -> None:
-    """Copy servers from another tool or a file into mcplens's configuration.
-
-    \b
-    mcplens servers import cursor:weather
-    mcplens servers import claude-desktop
-    mcplens servers import ./server.json
-    """
-    from mcplens.config.file_editor import import_servers
-
-    with as_command_error():
-        entries = _entries_of(source, choose, values)
-        if names:
-            missing = [name for name in names if name not in {entry.name for entry in entries}]
-            if missing:
-                raise CommandError(f"{source} has no server {missing[0]!r}")
-            entries = [entry for entry in entries if entry.name in names]
-        if not entries:
-            raise CommandError(f"{source} has no servers")
-        path = _own_file(config)
-        for entry in entries:
-            output.say(f"{entry.name}: {_shown(entry)}")
-            if entry.problem is not None:
-                output.note(f"  ! {entry.problem.message}", fg="yellow")
-        if not is_sure and sys.stdin.isatty():
-            click.confirm(f"Add to {path}?", abort=True, err=True)
-        written = import_servers(path, entries, replaces=replace, is_private=True)
-    count = "1 server is" if len(entries) == 1 else f"{len(entries)} servers are"
-    _tell(f"{count} in {written.path}", written)
-
-
-def _entries_of(source: str, choice: str | None, values: dict[str, str]) -> list[ServerEntry]:
-    """The servers that `cursor:weather`, `cursor` or a file name."""
-    from mcplens.config.configuration import load_configuration
-    from mcplens.config.other_tools import TOOLS, find_server, is_qualified, read_servers, read_tool
-
-    if is_qualified(source):
-        return [find_server(source)]
-    if source in TOOLS:
-        return list(read_tool(source))
-    if not os.path.isfile(source):
-        raise CommandError(f"{source!r} is neither a file nor one of: {', '.join(TOOLS)}")
-    found = load_configuration(source)
-    if (choice or values) and found.sources[0].kind in TOOLS:
-        return list(read_servers(found.sources[0], values=values, choice=choice))
-    return list(found.servers)
+command.add_command(import_command)
 
 
 @command.command("export")
@@ -333,8 +240,8 @@ def _entries_of(source: str, choice: str | None, values: dict[str, str]) -> list
     help="The file format.",
 )
 @click.option("-o", "--output", "path", metavar="FILE", help="Write to this file.")
-@_replace_option
-@_config_option
+@replace_option
+@config_option
 def export(
     names: tuple[str, ...], shape: str, path: str | None, replace: bool, config: str | None
 ) -> None:
@@ -368,4 +275,4 @@ def export(
         if os.path.exists(path) and not replace:
             raise CommandError(f"{path} already exists; --replace overwrites it")
         written = write_text(path, exported.text, is_private=True)  # secrets may be in it
-    _tell(f"{len(entries)} servers are in {written.path}", written)
+    tell_written(f"{len(entries)} servers are in {written.path}", written)

@@ -15,11 +15,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from mcplens.cli import output
 from mcplens.cli.answer_handlers import answer_options
 from mcplens.cli.command_options import CommandOptions
-from mcplens.errors import InspectorError
-from mcplens.protocol.secret_masking import is_secret_name, mask, mask_url
+from mcplens.protocol.secret_masking import mask_url
 from mcplens.targets import command_name, host_of, url_of_host
 
 if TYPE_CHECKING:
@@ -156,60 +154,16 @@ def is_known(flags: CommandOptions, text: str) -> bool:
 def _from_entry(
     flags: CommandOptions, text: str, entry: ServerEntry, configuration: Configuration | None
 ) -> Target:
+    from mcplens.cli.confirmation import confirm_entry
     from mcplens.config.connect_options import to_connect_options
 
     if not entry.enabled:
         raise click.UsageError(f"{entry.name} is disabled in {entry.source.path}")
     target, options = to_connect_options(entry, configuration.settings if configuration else None)
-    _confirm(flags, entry)
+    confirm_entry(flags, entry)
     name = text if configuration is None else entry.name
     options = with_options(flags, options, entry.profile)
     return Target(name, target, options, entry.secret_keys)
-
-
-def _confirm(flags: CommandOptions, entry: ServerEntry) -> None:
-    """Cloned or imported entries must not run commands by themselves: ask once per content."""
-    from mcplens.config.environment import current_environment
-    from mcplens.workspace.confirmation import Confirmations
-
-    confirmations = Confirmations(current_environment())
-    if not confirmations.is_needed(entry):
-        return
-    if not flags.is_trusted:
-        confirm(*_question(entry))
-    try:
-        confirmations.confirm(entry)
-    except InspectorError as problem:  # it may be used this once
-        output.note(f"mcplens: {problem.message}", fg="yellow")
-
-
-def confirm(question: str, act: str) -> None:
-    """Ask on a terminal; elsewhere --yes is required."""
-    if not sys.stdin.isatty():
-        raise click.UsageError(f"{question}\nUse --yes to {act}.")
-    click.confirm(f"{question}\n{act.capitalize()}?", abort=True, err=True)
-
-
-def _question(entry: ServerEntry) -> tuple[str, str]:
-    """What a project's entry does, with placeholders unresolved, and the action to confirm."""
-    from mcplens.config.trust import asked_variables, given_values
-
-    path, raw = entry.source.path, entry.raw
-    if entry.url is None:
-        command = [str(raw.get("command")), *map(str, raw.get("args") or ())]
-        lines = [f"{path} starts {entry.name} with this command:", f"  {shlex.join(command)}"]
-        act = "start it"
-        # NODE_OPTIONS or LD_PRELOAD can make a harmless command run another program.
-        for name, value in given_values(entry.env, raw.get("env")).items():
-            shown = mask(value) if is_secret_name(name) else value
-            lines.append(f"  with {name}={shown}")
-    else:
-        url = next(raw[key] for key in ("url", "serverUrl", "httpUrl") if raw.get(key))
-        lines = [f"{path} connects {entry.name} to:", f"  {url}"]
-        act = "connect to it"
-    if variables := asked_variables(entry):
-        lines.append(f"  and passes it your {', '.join(variables)}")
-    return "\n".join(output.one_line(line) for line in lines), act
 
 
 def overrides_of(flags: CommandOptions) -> dict[str, Any]:

@@ -72,11 +72,11 @@ def import_servers(
     is_private: bool = False,
 ) -> Written:
     """Add servers of another file to ours, with placeholders kept; raises as `add_server`."""
-    servers = {entry.name: _moved(entry, path) for entry in entries}
+    servers = {entry.name: moved_entry(entry, path) for entry in entries}
     return add_servers(path, servers, replaces=replaces, is_private=is_private)
 
 
-def _moved(entry: ServerEntry, path: str) -> dict[str, Any]:
+def moved_entry(entry: ServerEntry, path: str) -> dict[str, Any]:
     """An entry for another file, with paths made absolute."""
     raw = dict(entry.raw)
     if not raw:
@@ -124,6 +124,11 @@ def set_top(path: str, key: str, value: Any, *, is_private: bool = False) -> Wri
         changed = _with_member(text, document.root, key, value, unit, end)
     _confirm(path, {**before, key: value}, {key: None, **_value(path, changed)})
     return write_text(path, changed, is_private=is_private)
+
+
+def servers_of(path: str) -> dict[str, Any]:
+    """The servers in a file of our format, which may not exist. Raises as `add_server`."""
+    return servers_in(path, _existing_text(path))
 
 
 def servers_in(path: str, text: str) -> dict[str, Any]:

@@ -26,6 +26,12 @@ _DECISIVE: Final = (
 )  # fmt: skip
 
 
+# Those of them that a confirmation shows in words of its own.
+_SHOWN_ALONE: Final = (
+    "command", "args", "env", "cwd", "inheritEnv", "url", "serverUrl", "httpUrl", "headers",
+)  # fmt: skip
+
+
 def needs_trust(entry: ServerEntry) -> bool:
     """Whether an entry must be confirmed before it is used.
 
@@ -47,6 +53,12 @@ def asked_variables(entry: ServerEntry) -> tuple[str, ...]:
     """The environment variables that an entry uses."""
     decisive = {key: entry.raw[key] for key in _DECISIVE if key in entry.raw}
     return tuple(sorted(set(variables_of(decisive))))
+
+
+def other_options(entry: ServerEntry) -> dict[str, Any]:
+    """What else decides what an entry may do, see or send, as the file has it."""
+    keys = (key for key in _DECISIVE if key not in _SHOWN_ALONE)
+    return {key: entry.raw[key] for key in keys if key in entry.raw}
 
 
 def given_values(resolved: dict[str, str], written: Any) -> dict[str, str]:

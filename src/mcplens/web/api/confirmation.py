@@ -8,21 +8,18 @@ part.
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from mcplens.config.model import ServerEntry
-from mcplens.config.trust import asked_variables, fingerprint, given_values
+from mcplens.config.trust import asked_variables, fingerprint, given_values, other_options
 from mcplens.errors import InspectorError
 from mcplens.protocol.secret_masking import is_secret_name
 from mcplens.web.api.server_entries import command_words
 from mcplens.web.api.servers import ServerView, server_view
 from mcplens.web.registry import Command, command
 from mcplens.workspace.workspace import Workspace
-
-# Other keys that decide what it may see, or on whose behalf it may act.
-_OTHERS: Final = ("inheritEnv", "profile", "roots", "capabilities", "meta", "caFile", "insecure")
 
 
 class PairView(msgspec.Struct, frozen=True):
@@ -59,14 +56,18 @@ def confirmation_view(entry: ServerEntry) -> ConfirmationView:
         env=_pairs(entry.env, entry.raw.get("env")),
         headers=_pairs(entry.headers, entry.raw.get("headers")),
         others=[
-            PairView(key, msgspec.json.encode(entry.raw[key], enc_hook=str).decode(), False)
-            for key in _OTHERS
-            if key in entry.raw
+            PairView(key, msgspec.json.encode(value, enc_hook=str).decode(), False)
+            for key, value in _others(entry).items()
         ],
         variables=list(asked_variables(entry)),
     )
     shown = fingerprint(entry).encode() + msgspec.json.encode(view)
     return msgspec.structs.replace(view, fingerprint=hashlib.sha256(shown).hexdigest())
+
+
+def _others(entry: ServerEntry) -> dict[str, Any]:
+    inherited = {"inheritEnv": entry.raw["inheritEnv"]} if "inheritEnv" in entry.raw else {}
+    return inherited | other_options(entry)
 
 
 def _url(entry: ServerEntry) -> str | None:
