@@ -48,6 +48,11 @@ def test_a_longer_timeout_leaves_the_configured_maximum_as_it_is() -> None:
     assert (found["request_timeout_s"], found["max_total_timeout_s"]) == (900.0, 3600.0)
 
 
+def test_a_timeout_of_the_command_line_exceeds_a_configured_maximum() -> None:
+    found = options({"max_total_timeout_s": 100.0}, timeout=900.0)
+    assert (found["request_timeout_s"], found["max_total_timeout_s"]) == (900.0, 900.0)
+
+
 def test_retries_of_the_configuration_count_unless_others_are_given() -> None:
     assert options({"max_retries": 2})["max_retries"] == 2
     assert options({"max_retries": 2}, retries=0)["max_retries"] == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mcplens.events import LateReply, ProgressReceived, RequestEnded, RequestStarted
+from mcplens.session.config import ConnectionConfig
 from mcplens.session.queue import Progress
 
 from .scripted import SILENT, STATELESS, ExchangeTransport, Rig, ScriptedServer, failure, text
@@ -141,6 +142,35 @@ async def test_progress_never_reaches_beyond_the_absolute_maximum() -> None:
         error = failure(call)
         assert error.code == "REQUEST_TIMEOUT"
         assert error.details["elapsed_s"] == 300.0
+
+
+async def expires_after(rig: Rig, seconds: float, **options: object) -> None:
+    """A call that is never answered fails after so long, and not before."""
+    call = await rig.call(**options)
+    await rig.advance(seconds - 1)
+    assert not call.done()
+    await rig.advance(1)
+    assert failure(call).details["elapsed_s"] == seconds
+
+
+async def test_a_maximum_below_the_timeout_of_a_request_is_absolute() -> None:
+    config = {"request_timeout_s": 600.0, "max_total_timeout_s": 100.0, "ping_interval_s": 0.0}
+    async with slow(config=config) as rig:
+        await expires_after(rig, 100.0)
+
+
+async def test_the_default_maximum_rises_with_the_timeout_of_a_request() -> None:
+    async with slow(config={"request_timeout_s": 600.0, "ping_interval_s": 0.0}) as rig:
+        await expires_after(rig, 600.0)
+    assert ConnectionConfig(request_timeout_s=None).max_total_timeout_s is None
+    chosen = ConnectionConfig(request_timeout_s=600.0, max_total_timeout_s=300.0)
+    assert chosen.max_total_timeout_s == 300.0
+
+
+async def test_a_calls_own_timeout_may_exceed_both_limits() -> None:
+    config = {"request_timeout_s": 50.0, "max_total_timeout_s": 100.0, "ping_interval_s": 0.0}
+    async with slow(config=config) as rig:
+        await expires_after(rig, 900.0, timeout_s=900)
 
 
 async def test_progress_can_be_told_not_to_restart_the_clock() -> None:

@@ -186,7 +186,7 @@ def overrides_of(flags: CommandOptions) -> dict[str, Any]:
     if flags.connect_timeout is not None:
         found["connection_timeout_s"] = flags.connect_timeout or None
     if flags.timeout is not None:
-        # One that is longer than the maximum raises that, in the request's Deadline.
+        # One that is longer than the maximum raises that: put_over() sees to it.
         found["request_timeout_s"] = flags.timeout or None
         found |= {} if flags.timeout else {"max_total_timeout_s": None}
     return found

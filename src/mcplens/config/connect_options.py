@@ -66,13 +66,20 @@ def _for_network(entry: ServerEntry) -> dict[str, Any]:
 
 
 def put_over(options: dict[str, Any], overrides: dict[str, Any]) -> dict[str, Any]:
-    """Overrides win; headers and variables are merged with those of the entry."""
+    """Overrides win; headers and variables are merged with those of the entry.
+
+    A request timeout among the overrides raises the entry's maximum, if that is shorter.
+    """
     both: dict[str, Any] = {
         name: {**(options.get(name) or {}), **overrides[name]}
         for name in ("headers", "env")
         if name in overrides
     }
-    return {**options, **overrides, **both}
+    merged = {**options, **overrides, **both}
+    maximum, timeout_s = merged.get("max_total_timeout_s"), overrides.get("request_timeout_s")
+    if maximum is not None and timeout_s is not None and timeout_s > maximum:
+        merged["max_total_timeout_s"] = timeout_s
+    return merged
 
 
 def _times(entry: ServerEntry, settings: Settings) -> dict[str, Any]:

@@ -26,8 +26,7 @@ class Deadline:
         """None means no limit."""
         self._timeout_s = NEVER if timeout_s is None else timeout_s
         self._timeout_end = now + self._timeout_s
-        # A timeout that was asked for explicitly is never cut short by the general maximum.
-        self._max_end = NEVER if max_total_s is None else now + max(max_total_s, timeout_s or 0.0)
+        self._max_end = NEVER if max_total_s is None else now + max_total_s
         self._resets = progress_resets
         self._pauses = 0
         self._paused_at = 0.0
@@ -54,7 +53,7 @@ class Deadline:
         start = self._paused_at if self._pauses else now
         self._timeout_s = NEVER if timeout_s is None else timeout_s
         self._timeout_end = start + self._timeout_s
-        self._max_end = NEVER if max_total_s is None else start + max(max_total_s, timeout_s or 0.0)
+        self._max_end = NEVER if max_total_s is None else start + max_total_s
 
     def pause(self, now: float) -> None:
         if not self._pauses:

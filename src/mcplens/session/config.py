@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from mcplens.errors import DEFAULT_RETRYABLE_ERRORS
+from mcplens.protocol.deadlines import Deadline
+
+
+class DefaultMaximum(float):
+    """A maximum that nobody chose: it rises with a longer `request_timeout_s`."""
+
+
+MAX_TOTAL_S: Final = DefaultMaximum(300.0)
 
 
 class ConnectionConfig(msgspec.Struct, frozen=True, kw_only=True):
@@ -13,10 +23,22 @@ class ConnectionConfig(msgspec.Struct, frozen=True, kw_only=True):
     connection_timeout_s: float | None = 30.0
     request_timeout_s: float | None = 60.0
     progress_resets_timeout: bool = True
-    max_total_timeout_s: float | None = 300.0
+    max_total_timeout_s: float | None = MAX_TOTAL_S
     ping_interval_s: float = 30.0  # 0 switches the ping loop off
     max_retries: int = 3  # retries after the first attempt
     retry_backoff_s: tuple[float, ...] = (1.0, 2.0, 4.0)
+
+    def __post_init__(self) -> None:
+        maximum, request_s = self.max_total_timeout_s, self.request_timeout_s
+        if isinstance(maximum, DefaultMaximum) and (request_s is None or request_s > maximum):
+            msgspec.structs.force_setattr(self, "max_total_timeout_s", request_s)
+
+    def deadline(self, now: float, timeout_s: float) -> Deadline:
+        """The deadline of a call whose caller gave this timeout, which may exceed the maximum."""
+        maximum = self.max_total_timeout_s
+        if maximum is not None and timeout_s > maximum:
+            maximum = timeout_s
+        return Deadline(now, timeout_s, maximum, self.progress_resets_timeout)
 
     @property
     def retry(self) -> RetryConfig:

@@ -60,10 +60,18 @@ class RequestsInFlight:
         """A request is about to be sent: its clock starts now."""
         now = entry.started_mono = self._monotonic()
         config = self._config
-        timeout_s = entry.timeout_s if entry.timeout_s is not None else config.request_timeout_s
-        deadline = entry.deadline = Deadline(
-            now, timeout_s, config.max_total_timeout_s, config.progress_resets_timeout
-        )
+        deadline = entry.deadline  # of the whole call, where its caller gave one
+        if deadline is None:
+            if entry.timeout_s is None:
+                deadline = Deadline(
+                    now,
+                    config.request_timeout_s,
+                    config.max_total_timeout_s,
+                    config.progress_resets_timeout,
+                )
+            else:
+                deadline = config.deadline(now, entry.timeout_s)
+            entry.deadline = deadline
         self.waiting[entry.id] = entry
         self._watch(deadline)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import msgspec
 
-from mcplens.session.config import ConnectionConfig, HandlerConfig, RetryConfig
+from mcplens.session.config import MAX_TOTAL_S, ConnectionConfig, HandlerConfig, RetryConfig
 
 if TYPE_CHECKING:  # for annotations alone
     from mcplens.bus import Bus
@@ -61,7 +61,7 @@ class ConnectOptions(msgspec.Struct, frozen=True, kw_only=True):
     connection_timeout_s: float | None = 30.0
     request_timeout_s: float | None = 60.0
     progress_resets_timeout: bool = True
-    max_total_timeout_s: float | None = 300.0
+    max_total_timeout_s: float | None = MAX_TOTAL_S
     ping_interval_s: float = 30.0
     max_retries: int = 0
     retry_backoff_s: Sequence[float] = (1.0, 2.0, 4.0)
