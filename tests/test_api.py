@@ -92,6 +92,17 @@ def test_a_keyword_that_there_is_not_is_refused() -> None:
         mcplens.connect("server", config=mcplens.ConnectionConfig())  # type: ignore[call-arg]
 
 
+def test_max_concurrency_is_answered_with_the_name_of_the_option() -> None:
+    with pytest.raises(mcplens.InspectorError, match="is called `concurrency`"):
+        mcplens.connect("server", max_concurrency=2)  # type: ignore[call-arg]
+
+
+def test_one_call_that_hangs_does_not_hold_up_others_unless_serial_was_asked_for() -> None:
+    assert mcplens.connect("server").client.queue.concurrency == 8
+    assert mcplens.connect("server", concurrency=1).client.queue.concurrency == 1
+    assert mcplens.create_mcp_client().queue.concurrency == 1
+
+
 def test_logics_defaults_are_kept() -> None:
     config = mcplens.ConnectionConfig()
     assert (config.connection_timeout_s, config.request_timeout_s) == (30, 60)

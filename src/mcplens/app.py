@@ -60,9 +60,16 @@ class connect:
         given: dict[str, Any] = {**keywords}
         own = ConnectOptions(**_taken(given, ConnectOptions.__struct_fields__))
         shared = _taken(given, SharedKeywords.__annotations__)
+        if "max_concurrency" in given:
+            raise invalid("max_concurrency: the option of connect() is called `concurrency`")
         # What is left is for the transport, which refuses what it does not know.
         make, name = transport_for(target, transport, **given)
-        options = ClientOptions(**shared, config=own.config(), server_id=own.server_id or name)
+        options = ClientOptions(
+            **shared,
+            config=own.config(),
+            concurrency=own.concurrency,
+            server_id=own.server_id or name,
+        )
         self._client = _make_client(make, options)
         self._owned_bus = self._client.bus if options.bus is None else None
         self._recording = _Recording(self._client.bus, options)

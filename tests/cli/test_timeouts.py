@@ -43,6 +43,17 @@ async def test_a_timeout_of_0_waits_for_ever() -> None:
         assert not call.done()
 
 
+def test_a_task_that_does_not_end_in_time_is_reported_with_its_status(shell: Shell) -> None:
+    slow = ("task-report", "steps=100", "seconds=60")
+    for protocol in ("2025-11-25", "2026-07-28"):
+        more = ("--task", "--protocol", protocol) if protocol < "2026" else ("--protocol", protocol)
+        ran = shell.run("call", "demo", *slow, *more, "--timeout", "0.3")
+        assert ran.code == exit_codes.TIMED_OUT
+        assert "last status is working" in ran.err
+        assert "the end of the task" in ran.err
+        assert "--timeout" in ran.err
+
+
 def test_a_longer_timeout_leaves_the_configured_maximum_as_it_is() -> None:
     found = options({"max_total_timeout_s": 3600.0}, timeout=900.0)
     assert (found["request_timeout_s"], found["max_total_timeout_s"]) == (900.0, 3600.0)

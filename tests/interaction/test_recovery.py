@@ -127,7 +127,8 @@ async def test_a_stdio_server_that_crashed_leaves_its_code_and_its_last_words() 
 
 @pytest.mark.parametrize("transport", ["http-json", "http-sse"])
 async def test_a_forgotten_http_session_is_opened_anew(transport: str) -> None:
-    async with mortal(transport) as server, server.connect(protocol_version=HANDSHAKE) as client:
+    options = {"protocol_version": HANDSHAKE, "concurrency": 1}
+    async with mortal(transport) as server, server.connect(**options) as client:
         await client.set_level("error")
         await client.subscribe(COUNTER)
         await client.call_tool("drop_session")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from inspect import signature
 from typing import Any
 
 import pytest
 
-from mcplens.errors import CancelledRequest, InspectorError, ProtocolError
+from mcplens.errors import CancelledRequest, InspectorError, ProtocolError, TimeoutExpired
 from mcplens.events import RequestEnded
 from mcplens.session.queue import (
     HISTORY_MAX_BYTES,
@@ -67,17 +68,56 @@ async def test_a_request_that_fails_makes_way_for_the_next() -> None:
         assert not second.done()
 
 
-async def test_the_clock_of_a_request_starts_with_its_turn() -> None:
+async def test_the_configured_timeout_of_a_request_starts_with_its_turn() -> None:
+    async with slow(config={"ping_interval_s": 0.0}) as rig:
+        await rig.call("a")
+        second = await rig.call("b")
+        await rig.advance(60 + 59.9)
+        assert not second.done()
+        await rig.advance(0.1)
+        assert failure(second).details["phase"] == "request"
+
+
+async def test_a_calls_own_timeout_covers_its_wait_in_the_queue() -> None:
     async with slow() as rig:
         await rig.call("a")
         second = await rig.call("b", timeout_s=10)
-        await rig.advance(59)
-        assert not second.done()
-        await rig.advance(1)
         await rig.advance(9.9)
         assert not second.done()
         await rig.advance(0.1)
-        assert failure(second).code == "REQUEST_TIMEOUT"
+        error = failure(second)
+        assert (error.code, error.details["phase"]) == ("REQUEST_TIMEOUT", "queue")
+        assert error.details["elapsed_s"] == 10
+        assert "tools/call waited in the queue for 10 s and was not sent" in error.message
+        assert "tools/call for 10 s in progress" in error.message
+        assert names(rig) == ["a"]
+        assert rig.client.queue.get_status().pending == 0
+        assert rig.server.sent("notifications/cancelled") == []
+
+
+async def test_a_call_that_waited_in_the_queue_has_the_rest_of_its_time() -> None:
+    async with slow() as rig:
+        await rig.call("a", timeout_s=6)
+        second = await rig.call("b", timeout_s=10)
+        await rig.advance(6)
+        assert names(rig) == ["a", "b"]
+        await rig.advance(3.9)
+        assert not second.done()
+        await rig.advance(0.1)
+        error = failure(second)
+        assert error.details["phase"] == "request"
+        assert "within 4 s of being sent, after 6 s in the queue" in error.message
+
+
+async def test_a_call_that_is_cancelled_in_the_queue_leaves_no_timer() -> None:
+    async with slow(config={"ping_interval_s": 0.0}) as rig:
+        await rig.call("a")
+        timers = rig.clock.timer_count
+        pending = await rig.call("b", timeout_s=10)
+        assert rig.clock.timer_count == timers + 1
+        pending.cancel()
+        await rig.settle()
+        assert rig.clock.timer_count == timers
 
 
 async def test_a_pending_request_can_be_cancelled_and_never_leaves() -> None:
@@ -342,3 +382,22 @@ def test_a_queue_without_a_place_is_refused() -> None:
 
 async def _nothing(method: str, params: Any) -> None:
     return None
+
+
+async def test_an_entry_of_a_queue_of_its_own_expires_and_its_coroutine_is_cancelled() -> None:
+    ended: list[str] = []
+
+    async def hang(method: str, params: object) -> None:
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            ended.append(method)
+
+    queue = create_request_queue(hang, timeout_s=0.01)
+    default, own = queue.enqueue("default"), queue.enqueue("own", timeout_s=0.001)
+    for entry, phase in ((own, "queue"), (default, "request")):
+        with pytest.raises(TimeoutExpired) as caught:
+            await entry
+        assert (caught.value.code, caught.value.details["phase"]) == ("REQUEST_TIMEOUT", phase)
+    assert ended == ["default"]
+    assert signature(create_request_queue).parameters["timeout_s"].default == 60.0

@@ -42,13 +42,23 @@ async def test_an_interval_that_the_server_changes_holds_from_then_on() -> None:
 async def test_it_polls_for_longer_than_any_request_may_take() -> None:
     server = TaskServer()
     async with Rig(server) as rig:
-        call = await rig.call("slow", task=True, timeout_s=5)
+        call = await rig.call("slow", task=True)
         await rig.advance(10_000)
         assert not call.done()
         assert server.polls() == 5_000
         server.move("completed")
         await rig.advance(2)
         assert (await call).content
+
+
+async def test_a_task_that_outlives_its_time_to_live_is_remarked_once() -> None:
+    server = TaskServer()
+    async with Rig(server) as rig:
+        await rig.call("slow", task=True)
+        await rig.advance(100)
+        assert [text for text in rig.remarks() if "time to live" in text] == [
+            "the task t1 is working after its time to live of 60 s; it is polled on"
+        ]
 
 
 async def test_a_status_that_the_server_tells_on_its_own_is_taken_at_once() -> None:

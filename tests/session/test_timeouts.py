@@ -144,9 +144,9 @@ async def test_progress_never_reaches_beyond_the_absolute_maximum() -> None:
         assert error.details["elapsed_s"] == 300.0
 
 
-async def expires_after(rig: Rig, seconds: float, **options: object) -> None:
+async def expires_after(rig: Rig, seconds: float, timeout_s: float | None = None) -> None:
     """A call that is never answered fails after so long, and not before."""
-    call = await rig.call(**options)
+    call = await rig.call(timeout_s=timeout_s)
     await rig.advance(seconds - 1)
     assert not call.done()
     await rig.advance(1)

@@ -67,14 +67,20 @@ def command(
         )
         if detach:
             lifetime = 60.0 if ttl is None else ttl
-            _show_started(
-                flags, client, await client.start_tool_task(tool, arguments, lifetime, meta=extra)
+            started = await client.start_tool_task(
+                tool, arguments, lifetime, timeout_s=flags.call_timeout_s, meta=extra
             )
+            _show_started(flags, client, started)
             return exit_codes.DONE
         task = ttl if ttl is not None else is_task or None
         with progress_line(tool, is_shown=not flags.is_quiet and not flags.is_json) as on_progress:
             result = await client.call_tool(
-                tool, arguments, on_progress=on_progress, meta=extra, task=task
+                tool,
+                arguments,
+                timeout_s=flags.call_timeout_s,
+                on_progress=on_progress,
+                meta=extra,
+                task=task,
             )
         if flags.is_json:
             output.write_raw(result.raw)

@@ -5,6 +5,7 @@ Created once by main.py from the command line, and passed to commands as click's
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -36,6 +37,12 @@ class CommandOptions:
             return self.__dict__["options"][name]
         except KeyError:
             raise AttributeError(name) from None
+
+    @property
+    def call_timeout_s(self) -> float | None:
+        """What `--timeout` gives one call; None if it was not given. 0 means no limit."""
+        timeout_s: float | None = self.options.get("timeout")
+        return math.inf if timeout_s == 0 else timeout_s
 
 
 def pairs(separator: str, what: str) -> Callable[..., dict[str, str]]:
@@ -129,7 +136,7 @@ _SHARED = [
                  help="An environment variable for the server's command."),
     click.option("--cwd", metavar="FOLDER", help="Start the server's command in this folder."),
     click.option("--timeout", type=Seconds(), metavar="S",
-                 help="Timeout of a request (60 s); 0 for no limit."),
+                 help="Timeout of a call, or of a request (60 s); 0 for no limit."),
     click.option("--connect-timeout", type=Seconds(), metavar="S",
                  help="Timeout of a connection attempt (30 s); 0 for no limit."),
     click.option("--retries", type=int, metavar="N",

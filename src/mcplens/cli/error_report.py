@@ -101,6 +101,8 @@ def _step_of(error: InspectorError, evidence: Evidence) -> Step:
     if step is None:
         name = f"the answer to {method}" if method else ""
         step = Step(name, "a result" if isinstance(error, ServerError) else "", "")
+    if error.code == "REQUEST_TIMEOUT" and error.details.get("phase") == "task":
+        return _task_step(error, evidence)
     if error.code == "REQUEST_TIMEOUT" and method:
         step = Step(f"the answer to {method}", step.expected, step.hint)
     if error.code == "CONNECTION_TIMEOUT" and evidence.strays and not evidence.is_remote:
@@ -120,6 +122,16 @@ def _step_of(error: InspectorError, evidence: Evidence) -> Step:
     if evidence.is_remote and not evidence.is_connected:
         return _http_step(error, step)
     return step
+
+
+def _task_step(error: InspectorError, evidence: Evidence) -> Step:
+    """The call became a task that did not end in time."""
+    hint = "allow more time with --timeout"
+    if evidence.is_remote:
+        hint = f"mcplens tasks TARGET result {error.details['task_id']}, or {hint}"
+    else:
+        hint += "; this server stopped with the command, and its task too"
+    return Step("the end of the task", "a task that ends in time", hint)
 
 
 def _http_step(error: InspectorError, step: Step) -> Step:

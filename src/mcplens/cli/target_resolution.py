@@ -200,7 +200,6 @@ def with_options(
 
     options = {key: value for key, value in options.items() if key != "server_id"}
     options = put_over(options, overrides_of(flags))
-    options.setdefault("concurrency", 8)
     options.setdefault("default_log_level", "info")
     options["enforce_capabilities"] = not flags.force
     return options | answer_options(flags, options, profile)

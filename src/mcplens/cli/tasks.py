@@ -47,7 +47,7 @@ def command(flags: CommandOptions, words: tuple[str, ...]) -> None:
             _show_all(flags, await client.list_client_tasks())
             return exit_codes.DONE
         if action == "result":
-            result = await client.get_client_task_result(rest[0])
+            result = await client.get_client_task_result(rest[0], timeout_s=flags.call_timeout_s)
             if flags.is_json:
                 output.write_raw(result.raw)
             else:

@@ -42,6 +42,11 @@ class Deadline:
         """When the request expires; NEVER while paused or without a limit."""
         return NEVER if self._pauses else min(self._timeout_end, self._max_end)
 
+    def left_s(self, now: float) -> float | None:
+        """How long until the request expires; None if it never does."""
+        due = self.due()
+        return None if due == NEVER else max(0.0, due - now)
+
     def progress(self, now: float) -> None:
         """Progress restarts the request's timeout, never the maximum."""
         if self._resets:

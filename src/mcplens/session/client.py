@@ -288,9 +288,12 @@ class Client:
     ) -> ToolResult:
         """Call a tool; its own failure is returned (`is_error`), not raised.
 
-        `task` calls it as a task that lives so many seconds (True: 60) and waits for its end, which
-        no timeout cuts short while the server says that it works on. None does so for tools that
-        can be called in no other way.
+        `task` calls it as a task that lives so many seconds (True: 60) and waits for its end. None
+        does so for tools that can be called in no other way.
+
+        `timeout_s` covers the wait in the queue, the call, and the task that it became; a task is
+        not cancelled when the time is up. Without it a request has the limits of the connection,
+        and a task is polled until it ends.
 
         Raises:
             InspectorError: no answer, an error answer, or one that breaks its shape.
@@ -399,14 +402,15 @@ class Client:
         return await self._client_tasks.get(task_id)
 
     async def get_client_task_result(
-        self, task_id: str, *, tag: CallTag | None = None
+        self, task_id: str, *, timeout_s: float | None = None, tag: CallTag | None = None
     ) -> ToolResult:
-        """The result of a call that became a task; waits for its end.
+        """The result of a call that became a task; waits for its end, at most `timeout_s`.
 
         Raises:
             InspectorError: the call failed, the task was cancelled, or the server forgot it.
         """
-        frame, tool = await self._client_tasks.result(task_id, tag or self.new_tag())
+        tag = tag or self.new_tag()
+        frame, tool = await self._client_tasks.result(task_id, tag, timeout_s)
         return typed_tool_result(frame, self._catalog.tool(tool), self._catalog.output_schemas)
 
     async def list_client_tasks(self) -> list[Task]:

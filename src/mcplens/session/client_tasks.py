@@ -26,6 +26,7 @@ from mcplens.protocol.tasks import (
     read_task,
     to_wire,
 )
+from mcplens.session.call_limit import CallLimit
 from mcplens.session.connection import Connection
 from mcplens.session.input_rounds import InputRounds
 from mcplens.session.notifications import report_progress
@@ -121,13 +122,27 @@ class ClientTasks:
         self.drop(known)
         return True
 
-    async def result_of(self, poller: TaskPoller) -> Frame:
-        """The result of a call that became a task; if the caller is cancelled, so is the task."""
+    async def result_of(self, poller: TaskPoller, limit: CallLimit | None) -> Frame:
+        """The result of a call that became a task; if the caller is cancelled, so is the task.
+
+        When the time of the call is up, the task goes on and stays tracked.
+        """
         try:
-            return await asyncio.shield(poller.outcome)
+            return await self._outcome(poller, limit)
         except asyncio.CancelledError:
             poller.abandon()
             raise
+
+    async def _outcome(self, poller: TaskPoller, limit: CallLimit | None) -> Frame:
+        if limit is None:
+            return await asyncio.shield(poller.outcome)
+        poller.limits.add(limit)
+        try:
+            if await limit.reached_before(poller.outcome):
+                raise poller.timed_out(limit.elapsed_s)
+        finally:
+            poller.limits.discard(limit)
+        return poller.outcome.result()
 
     # -- tasks by their ids ----------------------------------------------------------------------
 
@@ -139,15 +154,21 @@ class ClientTasks:
             return poller.task
         return task
 
-    async def result(self, task_id: str, tag: CallTag) -> tuple[Frame, str]:
+    async def result(
+        self, task_id: str, tag: CallTag, timeout_s: float | None = None
+    ) -> tuple[Frame, str]:
         """The result of a call that became a task, and the tool, where it is known."""
-
-        poller = self._pollers.get(task_id)
-        if poller is None:
-            frame, task = await self._get(task_id, tag)
-            origin = Origin(tag=tag.for_polling())
-            poller = self.follow(task, origin, frame)
-        return await asyncio.shield(poller.outcome), poller.origin.tool
+        limit = None if timeout_s is None else self._connection.limits.start(tag, timeout_s)
+        try:
+            poller = self._pollers.get(task_id)
+            if poller is None:
+                frame, task = await self._get(task_id, tag, timeout_s)
+                origin = Origin(tag=tag.for_polling())
+                poller = self.follow(task, origin, frame)
+            return await self._outcome(poller, limit), poller.origin.tool
+        finally:
+            if limit is not None:
+                limit.end()
 
     async def list(self) -> list[Task]:
         """All tasks that the server knows, page by page."""
@@ -180,8 +201,11 @@ class ClientTasks:
             poller.heard(task, frame)
         return task
 
-    async def _get(self, task_id: str, tag: CallTag) -> tuple[Frame, Task]:
-        frame = await self._requests.send("tasks/get", {"taskId": task_id}, tag=tag)
+    async def _get(
+        self, task_id: str, tag: CallTag, timeout_s: float | None = None
+    ) -> tuple[Frame, Task]:
+        params = {"taskId": task_id}
+        frame = await self._requests.send("tasks/get", params, tag=tag, timeout_s=timeout_s)
         return frame, read_polled(frame, task_id)
 
     # -- what the server says on its own ---------------------------------------------------------
@@ -208,6 +232,8 @@ class ClientTasks:
         if poller is None or poller.origin.request_id is None:
             return False
         origin = poller.origin
+        for limit in poller.limits:
+            limit.progress()
         progressed = ProgressReceived(
             request_id=poller.origin.request_id,
             progress=report.progress,

@@ -15,6 +15,7 @@ from mcplens.errors import InspectorError
 from mcplens.events import Purpose, Remark
 from mcplens.protocol.correlation import Correlation
 from mcplens.protocol.lifecycle import ConnectionState, Lifecycle
+from mcplens.session.call_limit import CallLimits
 from mcplens.session.config import ConnectionConfig
 from mcplens.session.handshake import Introduction
 from mcplens.session.options import ClientOptions
@@ -52,6 +53,7 @@ class Connection:
             concurrency=options.concurrency,
         )
         self.queue.on_abort = self.cancel
+        self.limits = CallLimits(clock, self.config)
 
     def __repr__(self) -> str:
         return f"<Connection {self.server_id} {self.state.value}>"

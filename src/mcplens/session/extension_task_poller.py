@@ -47,6 +47,8 @@ class ExtensionTaskPoller(TaskPoller):
         self._subscription_stream = subscription_stream
         self._frame = frame  # the latest that describes the task
         self._asked: set[str] = set()  # keys are unique for the task's whole life: none twice
+        self._seen: set[str] = set()  # keys of all rounds
+        self._round_count = 0
         self._asking: dict[str, asyncio.Task[None]] = {}
         self._problem: InspectorError | None = None
 
@@ -71,6 +73,10 @@ class ExtensionTaskPoller(TaskPoller):
         if wanted is None:
             return
         self._withdraw({each.key for each in wanted})
+        if self._is_one_round_too_many(wanted):
+            text = f"the task asked for input {self._round_count - 1} times and wants still more"
+            self._problem = invalid("tasks/get", text, frame)
+            return
         for each in wanted:
             if each.key not in self._asked and not self.is_abandoned:
                 self._asked.add(each.key)
@@ -78,6 +84,13 @@ class ExtensionTaskPoller(TaskPoller):
                 name = f"answer {each.key} of {self.id}"
                 task = asyncio.get_running_loop().create_task(work, name=name)
                 self._asking[each.key] = task
+
+    def _is_one_round_too_many(self, wanted: tuple[InputRequest, ...]) -> bool:
+        """Whether the server asks more often than a plain call may; new keys are a new round."""
+        new = {each.key for each in wanted} - self._seen
+        self._seen |= new
+        self._round_count += bool(new)
+        return bool(new) and self._round_count > self._rounds.most_rounds
 
     def _questions(self, frame: Frame) -> tuple[InputRequest, ...] | None:
         """What it asks; None where that is left out, and the questions stay as they were."""

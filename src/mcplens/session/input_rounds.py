@@ -2,8 +2,8 @@
 
 2026-07-28: a result that is `input_required`. 2025-11-25: the error -32042, which names URLs that a
 person has to open first. The questions go to the handlers of the server's requests; while
-they wait, no request is in flight and no clock runs. Called by the
-catalog, tool_calls.py and the client.
+they wait, no request is in flight and no clock runs. Called by the catalog, tool_calls.py and the
+client.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from mcplens.protocol.eras import HEADER_MISMATCH
 from mcplens.protocol.frames import Frame, RequestId, parse
 from mcplens.protocol.input_required import MAY_ASK, InputProblem, InputRequest, read_input_required
 from mcplens.protocol.lifecycle import ConnectionState
+from mcplens.session.call_limit import CallLimit
 from mcplens.session.connection import Connection
 from mcplens.session.question_handler import ServerRequest
 from mcplens.session.queue import CallTag
@@ -52,10 +53,10 @@ class InputRounds:
         self._connection = connection
         self._requests = requests
         self._ask = ask
-        self._most_rounds = most_rounds
+        self.most_rounds = most_rounds
 
     def __repr__(self) -> str:
-        return f"<InputRounds at most {self._most_rounds}>"
+        return f"<InputRounds at most {self.most_rounds}>"
 
     async def send(self, method: str, params: dict[str, Any], options: RequestOptions) -> Frame:
         """Send a request that is never answered with a task, and give what it requires first.
@@ -69,14 +70,16 @@ class InputRounds:
         meta = options.get("meta")
         if meta:
             params["_meta"] = dict(meta)
-        kind, frame = await self.interact(
-            method,
-            params,
-            options.get("tag") or self._connection.new_tag(),
-            options.get("timeout_s"),
-            options.get("on_progress"),
-            options.get("headers"),
-        )
+        tag = options.get("tag") or self._connection.new_tag()
+        timeout_s = options.get("timeout_s")
+        limit = None if timeout_s is None else self._connection.limits.start(tag, timeout_s)
+        try:
+            kind, frame = await self.interact(
+                method, params, tag, limit, options.get("on_progress"), options.get("headers")
+            )
+        finally:
+            if limit is not None:
+                limit.end()
         if kind == "task":
             raise invalid(method, "only tools/call can be answered with a task", frame)
         return frame
@@ -86,7 +89,7 @@ class InputRounds:
         method: str,
         params: Mapping[str, Any],
         tag: CallTag,
-        timeout_s: float | None,
+        limit: CallLimit | None,
         on_progress: OnProgress | None,
         headers: Mapping[str, str] | None,
         refresh_headers: Callable[[CallTag], Awaitable[object]] | None = None,
@@ -97,14 +100,15 @@ class InputRounds:
         called where the server says that the headers do not match the body; then it is sent again.
         """
         connection, requests = self._connection, self._requests
-        entry = requests.start(method, params, tag, timeout_s, on_progress, headers)
+        deadline = None if limit is None else limit.deadline
+        entry = requests.start(method, params, tag, None, on_progress, headers, deadline)
         try:
             frame: Frame = await entry.future
         except asyncio.CancelledError:
             requests.withdraw(entry)
             raise
         except ServerError as error:
-            again = self._again(method, tag, timeout_s, on_progress, headers)
+            again = self._again(method, tag, limit, on_progress, headers)
             if not connection.is_stateless:
                 if error.rpc_code != URL_ELICITATION_REQUIRED:
                     raise
@@ -120,8 +124,8 @@ class InputRounds:
         if kind == "input_required":
             if method not in MAY_ASK:
                 raise invalid(method, "input_required is not for this method", frame)
-            again = self._again(method, tag, timeout_s, on_progress, headers)
-            frame = await self.answer(method, params, frame, again, tag)
+            again = self._again(method, tag, limit, on_progress, headers)
+            frame = await self.answer(method, params, frame, again, tag, limit)
             kind = result_type(frame, method)
         return kind, frame
 
@@ -129,18 +133,20 @@ class InputRounds:
         self,
         method: str,
         tag: CallTag,
-        timeout_s: float | None,
+        limit: CallLimit | None,
         on_progress: OnProgress | None,
         headers: Mapping[str, str] | None,
     ) -> Send:
         """The function that sends the request again, with the params that it is given."""
 
         def again(params: Mapping[str, Any]) -> Awaitable[Frame]:
+            if limit is not None:
+                limit.check(method)
             return self._requests.send(
                 method,
                 params,
                 tag=tag,
-                timeout_s=timeout_s,
+                deadline=None if limit is None else limit.deadline,
                 on_progress=on_progress,
                 headers=headers,
             )
@@ -150,7 +156,13 @@ class InputRounds:
     # -- 2026-07-28 ----------------------------------------------------------------------------
 
     async def answer(
-        self, method: str, params: Mapping[str, Any], frame: Frame, send: Send, tag: CallTag
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        frame: Frame,
+        send: Send,
+        tag: CallTag,
+        limit: CallLimit | None,
     ) -> Frame:
         """From the first `input_required` to the result that is none.
 
@@ -158,7 +170,7 @@ class InputRounds:
             InspectorError: a question cannot be asked, was refused, or there are too many.
         """
         bare_rounds = 0
-        for number in range(1, self._most_rounds + 1):
+        for number in range(1, self.most_rounds + 1):
             try:
                 wanted = read_input_required(frame.body)
             except InputProblem as problem:
@@ -172,13 +184,16 @@ class InputRounds:
             else:
                 delay_s = _BACKOFF_S[min(bare_rounds, len(_BACKOFF_S) - 1)]
                 bare_rounds += 1
-                await self._connection.clock.sleep(delay_s)
+                left_s = None if limit is None else limit.left_s
+                await self._connection.clock.sleep(
+                    delay_s if left_s is None else min(delay_s, left_s)
+                )
             if wanted.state is not None:
                 again["requestState"] = wanted.state
             frame = await send(again)
             if result_type(frame, method) != "input_required":
                 return frame
-        problem_text = f"the server asked for input {self._most_rounds} times and wants still more"
+        problem_text = f"the server asked for input {self.most_rounds} times and wants still more"
         raise invalid(method, problem_text, frame)
 
     async def _answers(
@@ -256,7 +271,7 @@ class InputRounds:
         Raises:
             InspectorError: the error, if one was not accepted; or what trying again gave.
         """
-        for number in range(1, self._most_rounds + 1):
+        for number in range(1, self.most_rounds + 1):
             if not await self._accepted(method, error, number, tag):
                 raise error
             try:
@@ -305,7 +320,7 @@ class InputRounds:
                 request_id="" if request_id is None else request_id,
                 method=method,
                 round=number,
-                most_rounds=self._most_rounds,
+                most_rounds=self.most_rounds,
                 keys=keys,
                 request_seq=tag.last_seq,
                 call_id=tag.call_id,

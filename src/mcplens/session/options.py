@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 import msgspec
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # for annotations alone
     from mcplens.session.question_handler import Answering, RequestHandler
     from mcplens.session.roots import RootLike
 
+# How many requests of `connect()` and of the command line may be in flight.
+CONCURRENCY: Final = 8
 # Whether everything is recorded: to the user's own recording, or to the file of this name.
 Record = bool | str | os.PathLike[str]
 
@@ -65,6 +67,7 @@ class ConnectOptions(msgspec.Struct, frozen=True, kw_only=True):
     ping_interval_s: float = 30.0
     max_retries: int = 0
     retry_backoff_s: Sequence[float] = (1.0, 2.0, 4.0)
+    concurrency: int = CONCURRENCY
     request_handlers: Mapping[str, RequestHandler] | None = None
     notification_handlers: Mapping[str, NotificationHandler] | None = None
     server_id: str | None = None  # None: a name made of the target

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 import msgspec
 
-from mcplens.clock import Clock, SystemClock
-from mcplens.errors import CancelledRequest, InspectorError, classify
+from mcplens.clock import Clock, SystemClock, Timer
+from mcplens.errors import CancelledRequest, InspectorError, TimeoutExpired, classify
 from mcplens.events import FrameSent, Purpose
-from mcplens.protocol.deadlines import Deadline
+from mcplens.protocol.deadlines import NEVER, Deadline
 from mcplens.protocol.frames import Frame, Message, RequestId
 
 # Results kept in the history, beside the limit on their number.
@@ -173,9 +173,11 @@ class RequestQueue:
             raise ValueError("concurrency must be at least 1")
         self.concurrency = concurrency
         self._start = start
+        self._clock = clock
         self._wall = clock.wall
         self._next_id = next_id
         self._pending: deque[QueueEntry] = deque()
+        self._timers: dict[RequestId, Timer] = {}  # of those that wait and have a deadline
         self._in_progress: dict[RequestId, QueueEntry] = {}
         self._history: deque[QueueEntry] = deque(maxlen=history_limit)
         self._history_bytes = 0
@@ -196,8 +198,12 @@ class RequestQueue:
         on_progress: Callable[[Progress], None] | None = None,
         headers: dict[str, str] | None = None,
         tag: CallTag | None = None,
+        deadline: Deadline | None = None,
     ) -> QueueEntry:
-        """Add a request; it starts when its turn comes. Await the entry for its result."""
+        """Add a request; it starts when its turn comes. Await the entry for its result.
+
+        Its timeout, or the deadline of the call that it belongs to, covers the wait for its turn.
+        """
         tag = CallTag() if tag is None else tag
         entry = QueueEntry(
             self._next_id(),
@@ -210,12 +216,17 @@ class RequestQueue:
             headers,
             self._settled,
         )
+        if deadline is not None:
+            entry.deadline = deadline
+        elif timeout_s is not None:
+            entry.deadline = Deadline(self._clock.monotonic(), timeout_s, None)
         if tag.on_request is not None:
             tag.on_request(entry)
         if len(self._in_progress) < self.concurrency and not self._pending and not self.is_held:
             self._begin(entry, entry.created_at)
         else:
             self._pending.append(entry)
+            self._watch(entry)
         return entry
 
     def cancel(self, request_id: RequestId) -> bool:
@@ -280,9 +291,49 @@ class RequestQueue:
         except Exception as problem:  # whatever it is belongs to this request alone
             entry.reject(classify(problem, f"sending {entry.method}"))
 
+    # -- the wait for its turn -------------------------------------------------------------------
+
+    def _watch(self, entry: QueueEntry) -> None:
+        """Expire a request that waits, when its deadline is due."""
+        due = NEVER if entry.deadline is None else entry.deadline.due()
+        if due != NEVER:
+            self._timers[entry.id] = self._clock.call_at(due, lambda: self._check(entry))
+
+    def _check(self, entry: QueueEntry) -> None:
+        del self._timers[entry.id]
+        if entry.deadline is not None and entry.deadline.due() > self._clock.monotonic():
+            self._watch(entry)
+            return
+        self._pending.remove(entry)
+        entry.reject(self._not_started(entry))
+
+    def _not_started(self, entry: QueueEntry) -> TimeoutExpired:
+        now = self._wall()
+        waited_s = now - entry.created_at
+        if self.is_held:
+            why = "the connection is being opened again"
+        else:
+            running = ", ".join(
+                f"{each.method} for {now - (each.started_at or now):.3g} s"
+                for each in self._in_progress.values()
+            )
+            why = f"{running} in progress, and `concurrency` allows {self.concurrency} at a time"
+        return TimeoutExpired(
+            "REQUEST_TIMEOUT",
+            f"{entry.method} waited in the queue for {waited_s:.3g} s and was not sent: {why}",
+            details={"phase": "queue", "method": entry.method, "elapsed_s": round(waited_s, 3)},
+        )
+
+    def _stop_watching(self, entry: QueueEntry) -> None:
+        timer = self._timers.pop(entry.id, None)
+        if timer is not None:
+            timer.cancel()
+
     def _settled(self, entry: QueueEntry) -> None:
         entry.completed_at = self._wall()
         self._in_progress.pop(entry.id, None)
+        if self._timers:
+            self._stop_watching(entry)
         self._counts[entry.status] += 1
         self._remember(entry)
         if self._pending:
@@ -308,16 +359,28 @@ class RequestQueue:
         self._is_starting = True
         try:
             while self._pending and not self.is_held and len(self._in_progress) < self.concurrency:
-                self._begin(self._pending.popleft(), self._wall())
+                entry = self._pending.popleft()
+                self._stop_watching(entry)
+                self._begin(entry, self._wall())
         finally:
             self._is_starting = False
 
 
 def create_request_queue(
-    execute: Callable[[str, Any], Awaitable[Any]], *, concurrency: int = 1, history_limit: int = 200
+    execute: Callable[[str, Any], Awaitable[Any]],
+    *,
+    concurrency: int = 1,
+    history_limit: int = 200,
+    timeout_s: float | None = 60.0,
 ) -> RequestQueue:
-    """A queue of its own around any coroutine function of (method, params)."""
+    """A queue of its own around any coroutine function of (method, params).
+
+    `timeout_s` is for entries without one, and starts with their turn. When the time of an entry
+    is up, its coroutine is cancelled.
+    """
     running: dict[RequestId, asyncio.Task[None]] = {}
+    clock = SystemClock()
+    now = clock.monotonic
     last_id = 0
 
     def next_id() -> int:
@@ -326,14 +389,19 @@ def create_request_queue(
         return last_id
 
     async def run(entry: QueueEntry) -> None:
+        limit = asyncio.timeout(
+            timeout_s if entry.deadline is None else entry.deadline.left_s(now())
+        )
         try:
-            async with asyncio.timeout(entry.timeout_s):
+            async with limit:
                 entry.resolve(await execute(entry.method, entry.params))
         except asyncio.CancelledError:
             entry.reject(CancelledRequest(f"{entry.method} was cancelled"))
             raise
         except Exception as problem:  # any failure of the coroutine is the entry's result
-            entry.reject(classify(problem, entry.method))
+            entry.reject(
+                _timed_out(entry, clock) if limit.expired() else classify(problem, entry.method)
+            )
         finally:
             running.pop(entry.id, None)
 
@@ -346,10 +414,19 @@ def create_request_queue(
 
     queue = RequestQueue(
         start,
-        clock=SystemClock(),
+        clock=clock,
         next_id=next_id,
         concurrency=concurrency,
         history_limit=history_limit,
     )
     queue.on_abort = on_abort
     return queue
+
+
+def _timed_out(entry: QueueEntry, clock: Clock) -> TimeoutExpired:
+    elapsed_s = clock.wall() - (entry.started_at or 0.0)
+    return TimeoutExpired(
+        "REQUEST_TIMEOUT",
+        f"{entry.method} did not end within {elapsed_s:.3g} s, and was cancelled",
+        details={"phase": "request", "method": entry.method, "elapsed_s": round(elapsed_s, 3)},
+    )

@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final, TypedDict, TypeGuard
 
 from mcplens.errors import InspectorError
+from mcplens.protocol.deadlines import Deadline
 from mcplens.protocol.eras import why_not_allowed
 from mcplens.protocol.frames import Frame, Kind, Message, RequestId, parse, request_ids
 from mcplens.protocol.lifecycle import ConnectionState
@@ -52,11 +53,14 @@ class RequestSender:
         *,
         tag: CallTag,
         timeout_s: float | None = None,
+        deadline: Deadline | None = None,
         on_progress: OnProgress | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Coroutine[Any, Any, Frame]:
         """Send a request or put it into the queue; await what this returns for the answer."""
-        return self.answer_of(self.start(method, params, tag, timeout_s, on_progress, headers))
+        return self.answer_of(
+            self.start(method, params, tag, timeout_s, on_progress, headers, deadline)
+        )
 
     def start(
         self,
@@ -66,8 +70,11 @@ class RequestSender:
         timeout_s: float | None = None,
         on_progress: OnProgress | None = None,
         headers: Mapping[str, str] | None = None,
+        deadline: Deadline | None = None,
     ) -> QueueEntry:
         """Send a request or put it into the queue; pings and polls of tasks bypass the queue.
+
+        `deadline` is that of the whole call, `timeout_s` is for a call of one request.
 
         Raises:
             InspectorError: NOT_CONNECTED, or CAPABILITY_NOT_SUPPORTED.
@@ -79,8 +86,17 @@ class RequestSender:
         if method == "ping" or method.startswith("tasks/"):
             sender = self._connection.ready_session().sender
             return sender.start_now(method, params, tag=tag, timeout_s=timeout_s, headers=extra)
+        if timeout_s is not None:
+            connection = self._connection
+            deadline = connection.config.deadline(connection.clock.monotonic(), timeout_s)
         return self._queue.enqueue(
-            method, params, timeout_s=timeout_s, on_progress=on_progress, headers=extra, tag=tag
+            method,
+            params,
+            timeout_s=timeout_s,
+            on_progress=on_progress,
+            headers=extra,
+            tag=tag,
+            deadline=deadline,
         )
 
     async def answer_of(self, entry: QueueEntry) -> Frame:

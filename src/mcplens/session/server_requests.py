@@ -174,6 +174,7 @@ class ServerRequests:
         session = self._connection.session
         # The request that a task of ours belongs to is in flight; one that wants input is not.
         paused = self._pause(session, request) if session and request.origin == "task" else []
+        limits = self._connection.limits.pause(request.call_id)
         try:
             return await self._asked.start(_handled(handler, request), f"answer {request.method}")
         except asyncio.CancelledError:
@@ -183,6 +184,7 @@ class ServerRequests:
             text = f"the connection ended while {request.method} was being answered"
             raise CancelledRequest(text) from None
         finally:
+            self._connection.limits.resume(limits)
             if session is not None:
                 self._resume(session, request, paused)
 
@@ -208,6 +210,7 @@ class ServerRequests:
         self, session: Session, handler: RequestHandler, request: ServerRequest
     ) -> None:
         paused = self._pause(session, request)
+        limits = self._connection.limits.pause(request.call_id)
         outcome = "withdrawn"
         try:
             result = await _handled(handler, request)
@@ -224,6 +227,7 @@ class ServerRequests:
             outcome = f"failed: {text}"
         finally:
             self._open.pop(request.id, None)
+            self._connection.limits.resume(limits)
             self._resume(session, request, paused)
             self._ended(request.id, request.method, outcome, request.request_seq)
 

@@ -127,6 +127,9 @@ class Session:
     def _time_out(self, entry: QueueEntry) -> None:
         elapsed_s = self.in_flight.elapsed_s(entry)
         message = f"no answer to {entry.method} within {elapsed_s:.3g} s"
+        queued_s = 0.0 if entry.started_at is None else entry.started_at - entry.created_at
+        if queued_s >= 0.001:
+            message += f" of being sent, after {queued_s:.3g} s in the queue"
         if entry.evidence:
             shown = ", ".join(quote(raw) for raw in entry.evidence)
             message += f"; these bytes came meanwhile and are not a valid message: {shown}"
@@ -134,7 +137,8 @@ class Session:
         name = self._server_id
         _log.debug("%s: no answer to %s within %.3g s", name, entry.method, elapsed_s)
         self.give_up(entry, "timed out")
-        self.in_flight.fail(entry, TimeoutExpired("REQUEST_TIMEOUT", message))
+        details = {"phase": "request"}
+        self.in_flight.fail(entry, TimeoutExpired("REQUEST_TIMEOUT", message, details=details))
 
     # -- the end of the session ------------------------------------------------------------------
 

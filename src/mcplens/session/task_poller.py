@@ -14,11 +14,18 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from mcplens.errors import CancelledRequest, InspectorError, ServerError, classify
+from mcplens.errors import (
+    CancelledRequest,
+    InspectorError,
+    ServerError,
+    TimeoutExpired,
+    classify,
+)
 from mcplens.events import FrameSent
 from mcplens.protocol.deadlines import NEVER
 from mcplens.protocol.frames import Frame, RequestId
 from mcplens.protocol.tasks import Task, TaskProblem, read_task
+from mcplens.session.call_limit import CallLimit
 from mcplens.session.question_handler import INVALID_PARAMS
 from mcplens.session.queue import CallTag, Progress, QueueEntry
 from mcplens.session.results import invalid
@@ -67,6 +74,7 @@ class TaskPoller(ABC):
         self.task = task
         self.origin = origin
         self.outcome: asyncio.Future[Frame] = asyncio.get_running_loop().create_future()
+        self.limits: set[CallLimit] = set()  # of the callers that wait for the outcome
         self.is_abandoned = False
         self._is_cancelled = False  # by us; the task may not know yet
         self._channel = channel
@@ -76,6 +84,7 @@ class TaskPoller(ABC):
         self._next_poll = self._seen_at + self._interval_s
         self._failures = 0
         self._polls_after = 0
+        self._is_overdue = False
         self._wake = asyncio.Event()
         self._work: asyncio.Task[None] | None = None
 
@@ -193,8 +202,16 @@ class TaskPoller(ABC):
             self.heard(task, frame)
             self._next_poll = self._clock.monotonic() + self._interval_s
             self._check()
+            self._remark_age()
             if self.outcome.done() and not self.task.is_terminal:
                 self._linger()
+
+    def _remark_age(self) -> None:
+        """The server may delete a task after its time to live; one that lives on is polled on."""
+        if not self._is_overdue and self.left_s == 0 and not self.task.is_terminal:
+            self._is_overdue = True
+            text = f"the task {self.id} is {self.task.status} after its time to live"
+            self._channel.remark(f"{text} of {(self.task.ttl or 0) / 1000:g} s; it is polled on")
 
     def _linger(self) -> None:
         """Its result is here, and yet it is not over: that is looked at for a while."""
@@ -236,6 +253,19 @@ class TaskPoller(ABC):
         why = f": {self.task.status_message}" if self.task.status_message else ""
         text = f"the task {self.id} was cancelled{why}"
         return CancelledRequest(text, details={"task_id": self.id})
+
+    def timed_out(self, waited_s: float) -> TimeoutExpired:
+        """What a caller gets whose time is up; the task goes on."""
+        task = self.task
+        said = f" ({task.status_message})" if task.status_message else ""
+        text = (
+            f"the task {self.id}, which the call became, did not end within {waited_s:.3g} s; its "
+            f"last status is {task.status}{said}. It was not cancelled. Look at it later by its "
+            "id: get_client_task() in Python, `mcplens tasks TARGET get ID`, or Tasks in the web UI"
+        )
+        details = {"phase": "task", "method": "tools/call", "elapsed_s": round(waited_s, 3)}
+        details |= {"task_id": self.id, "task_status": task.status}
+        return TimeoutExpired("REQUEST_TIMEOUT", text, details=details)
 
     # -- what the revisions differ in ------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from mcplens.errors import InspectorError, ProtocolError, ServerError
 from mcplens.protocol.frames import Frame, RequestId
 from mcplens.protocol.result_types import Tool, ToolResult
 from mcplens.protocol.tasks import IMMEDIATE_RESPONSE, Task, TaskProblem, is_milliseconds, read_task
+from mcplens.session.call_limit import CallLimit
 from mcplens.session.capabilities import TASKS_EXTENSION
 from mcplens.session.catalog import Catalog
 from mcplens.session.client_tasks import ClientTasks
@@ -64,21 +65,25 @@ class ToolCalls:
     ) -> ToolResult:
         """Call a tool, as a task where that is asked for or required, and wait for its result."""
         params = _params(name, arguments, meta)
-        if task is not None or "tasks" in self._connection.server_capabilities:
-            lifetime = await self._augmentation(name, task, tag)
-            if lifetime is not None:
-                params["task"] = lifetime
+        limit = None if timeout_s is None else self._connection.limits.start(tag, timeout_s)
         try:
+            if task is not None or "tasks" in self._connection.server_capabilities:
+                lifetime = await self._augmentation(name, task, tag, limit)
+                if lifetime is not None:
+                    params["task"] = lifetime
             if "task" in params and not self._connection.is_stateless:
-                frame = await self._call_as_task(params, tag, timeout_s, on_progress, headers)
+                frame = await self._call_as_task(params, tag, limit, on_progress, headers)
             else:
-                kind, frame = await self._send(params, tag, timeout_s, on_progress, headers)
+                kind, frame = await self._send(params, tag, limit, on_progress, headers)
                 if kind == "task":
                     poller = self._adopt(frame, params, on_progress, tag)
-                    frame = await self._tasks.result_of(poller)
+                    frame = await self._tasks.result_of(poller, limit)
             return typed_tool_result(frame, self._catalog.tool(name), self._catalog.output_schemas)
         except ProtocolError as error:
             raise error.with_details(server_id=self._connection.server_id) from None
+        finally:
+            if limit is not None:
+                limit.end()
 
     async def start_task(
         self,
@@ -94,31 +99,36 @@ class ToolCalls:
     ) -> Task:
         """Call a tool as a task, and return as soon as there is one; it is polled from then on."""
         params = _params(name, arguments, meta)
+        limit = None if timeout_s is None else self._connection.limits.start(tag, timeout_s)
         frame: Frame
-        if self._connection.is_stateless:
-            kind, frame = await self._send(params, tag, timeout_s, on_progress, headers)
-            if kind == "task":
-                return self._adopt(frame, params, on_progress, tag).task
-        else:
-            wanted = True if ttl_s is None else ttl_s
-            lifetime = await self._augmentation(name, wanted, tag)
-            params["task"] = {} if ttl_s is None else lifetime
-            made = await self._create(params, tag, timeout_s, on_progress, headers)
-            if not isinstance(made, Frame):
-                return made.task
-            frame = made
+        try:
+            if self._connection.is_stateless:
+                kind, frame = await self._send(params, tag, limit, on_progress, headers)
+                if kind == "task":
+                    return self._adopt(frame, params, on_progress, tag).task
+            else:
+                wanted = True if ttl_s is None else ttl_s
+                lifetime = await self._augmentation(name, wanted, tag, limit)
+                params["task"] = {} if ttl_s is None else lifetime
+                made = await self._create(params, tag, limit, on_progress, headers)
+                if not isinstance(made, Frame):
+                    return made.task
+                frame = made
+        finally:
+            if limit is not None:
+                limit.end()
         raise invalid("tools/call", "the server answered at once and made no task of it", frame)
 
     def _send(
         self,
         params: Mapping[str, Any],
         tag: CallTag,
-        timeout_s: float | None,
+        limit: CallLimit | None,
         on_progress: OnProgress | None,
         headers: Mapping[str, str] | None,
     ) -> Coroutine[Any, Any, tuple[str, Frame]]:
         return self._rounds.interact(
-            "tools/call", params, tag, timeout_s, on_progress, headers, self._refresh_headers
+            "tools/call", params, tag, limit, on_progress, headers, self._refresh_headers
         )
 
     async def _refresh_headers(self, tag: CallTag) -> None:
@@ -131,15 +141,15 @@ class ToolCalls:
         self,
         params: Mapping[str, Any],
         tag: CallTag,
-        timeout_s: float | None,
+        limit: CallLimit | None,
         on_progress: OnProgress | None,
         headers: Mapping[str, str] | None,
     ) -> Frame:
         """Call a tool as a task, and wait for its end."""
 
         async def call() -> Frame:
-            made = await self._create(params, tag, timeout_s, on_progress, headers)
-            return made if isinstance(made, Frame) else await self._tasks.result_of(made)
+            made = await self._create(params, tag, limit, on_progress, headers)
+            return made if isinstance(made, Frame) else await self._tasks.result_of(made, limit)
 
         try:
             return await call()
@@ -149,7 +159,7 @@ class ToolCalls:
             return await self._rounds.open_urls("tools/call", error, call, tag)
 
     async def _augmentation(
-        self, name: str, task: bool | float | None, tag: CallTag
+        self, name: str, task: bool | float | None, tag: CallTag, limit: CallLimit | None
     ) -> dict[str, Any] | None:
         """The `task` member that a call of this tool gets; None: it is an ordinary call.
 
@@ -158,30 +168,33 @@ class ToolCalls:
         """
         if task is False:
             return None
-        why_not = await self._why_not(name, tag, is_wanted=task is not None)
+        why_not = await self._why_not(name, tag, limit, is_wanted=task is not None)
         if why_not is not None:
             if task is None:
                 return None
             self._refuse(why_not)
         return {"ttl": _milliseconds(DEFAULT_TTL_S if task is None or task is True else task)}
 
-    async def _why_not(self, name: str, tag: CallTag, *, is_wanted: bool) -> str | None:
+    async def _why_not(
+        self, name: str, tag: CallTag, limit: CallLimit | None, *, is_wanted: bool
+    ) -> str | None:
         """Why a call is not made as a task; None if it is."""
         if self._connection.is_stateless:
             return "in 2026-07-28 the server decides which calls become tasks"
         if not has(self._connection.server_capabilities, "tasks", "requests", "tools", "call"):
             return "the server did not declare tasks.requests.tools.call"
-        support = await self._support_of(name, tag)
+        support = await self._support_of(name, tag, limit)
         if support == "required" or (is_wanted and support in ("optional", "unknown")):
             return None
         return f"the tool {name} cannot be called as a task (taskSupport: {support})"
 
-    async def _support_of(self, name: str, tag: CallTag) -> str:
+    async def _support_of(self, name: str, tag: CallTag, limit: CallLimit | None) -> str:
         """A tool's `taskSupport`; the tools are listed for it if they never were."""
         catalog = self._catalog
         if catalog.tool(name) is None and catalog.known("tools") is None:
+            left_s = None if limit is None else limit.left_s
             try:
-                await catalog.fetch("tools", Tool, tag=tag)
+                await catalog.fetch("tools", Tool, tag=tag, timeout_s=left_s)
             except InspectorError as error:  # a broken list keeps no tool from being called
                 self._connection.remark(f"the tools could not be listed: {error.message}")
         tool = catalog.tool(name)
@@ -199,7 +212,7 @@ class ToolCalls:
         self,
         params: Mapping[str, Any],
         tag: CallTag,
-        timeout_s: float | None,
+        limit: CallLimit | None,
         on_progress: OnProgress | None,
         headers: Mapping[str, str] | None,
     ) -> TaskPoller | Frame:
@@ -208,7 +221,7 @@ class ToolCalls:
             "tools/call",
             params,
             tag=tag,
-            timeout_s=timeout_s,
+            deadline=None if limit is None else limit.deadline,
             on_progress=on_progress,
             headers=headers,
         )
