@@ -381,15 +381,18 @@ class InputRoundStarted(Event, frozen=True, kw_only=True):
 
 
 class ListRefreshed(Event, frozen=True, kw_only=True):
-    """A list was fetched again because the server announced a change."""
+    """A list was fetched again because the server announced a change, or because it may have
+    changed it unheard (`is_unannounced`)."""
 
     kind: str
     count: int
     error: dict[str, Any] | None = None
+    is_unannounced: bool = False
 
 
 class ResourceRefreshed(Event, frozen=True, kw_only=True):
-    """A subscribed resource was read again because the server announced a change.
+    """A subscribed resource was read again because the server announced a change, or because it
+    may have changed it unheard (`is_unannounced`).
 
     In the web UI it is only announced, not read. `error` says why it could not be read, or not be
     subscribed to again after a reconnect.
@@ -397,6 +400,7 @@ class ResourceRefreshed(Event, frozen=True, kw_only=True):
 
     uri: str
     error: dict[str, Any] | None = None
+    is_unannounced: bool = False
 
 
 class SubscriptionChanged(Event, frozen=True, kw_only=True):

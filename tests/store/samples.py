@@ -133,8 +133,8 @@ SAMPLES: tuple[Event, ...] = (
         request_id=1, method="tools/call", round=2, most_rounds=10, keys=["name"], request_seq=1,
         call_id="c1",
     ),
-    events.ListRefreshed(kind="tools", count=5, error=ERROR),
-    events.ResourceRefreshed(uri="file:///x", error=ERROR),
+    events.ListRefreshed(kind="tools", count=5, error=ERROR, is_unannounced=True),
+    events.ResourceRefreshed(uri="file:///x", error=ERROR, is_unannounced=True),
     events.SubscriptionChanged(state="lost", reason="reset"),
     events.EventsMissed(first_seq=3, last_seq=9),
 )  # fmt: skip

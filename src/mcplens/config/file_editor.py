@@ -114,16 +114,26 @@ def set_top(path: str, key: str, value: Any, *, is_private: bool = False) -> Wri
     document = parse_json(path, text)
     end, unit = ("\r\n" if "\r\n" in text else "\n"), _unit(text)
     there = None if document.root is None else document.root.member(key)
+    if value is None:
+        if there is None:
+            return Written(path, None)
+        return write_text(path, _without_top(path, text, key), is_private=is_private)
     if document.root is None:
-        changed = text + _shown({} if value is None else {key: value}, unit, "", end) + end
+        changed = text + _shown({key: value}, unit, "", end) + end
     elif there is not None:
         changed = _with_value(text, there, value, unit, end)
-    elif value is None:
-        return Written(path, None)
     else:
         changed = _with_member(text, document.root, key, value, unit, end)
-    _confirm(path, {**before, key: value}, {key: None, **_value(path, changed)})
+    _confirm(path, {**before, key: value}, _value(path, changed))
     return write_text(path, changed, is_private=is_private)
+
+
+def _without_top(path: str, text: str, key: str) -> str:
+    expected = {name: value for name, value in _value(path, text).items() if name != key}
+    while (root := parse_json(path, text).root) is not None and root.member(key) is not None:
+        text = _without_member(text, root, key)  # it may be a duplicate key
+    _confirm(path, expected, _value(path, text))
+    return text
 
 
 def servers_of(path: str) -> dict[str, Any]:
@@ -229,8 +239,13 @@ def _without_server(path: str, text: str, name: str) -> str:
     document = parse_json(path, text)
     servers = document.find(_SERVERS)
     assert servers is not None
-    members = servers.node.members
-    at = max(number for number, member in enumerate(members) if member.key == name)
+    return _without_member(text, servers.node, name)
+
+
+def _without_member(text: str, parent: Node, key: str) -> str:
+    """Remove the last member of this name, and its line if nothing else is on it."""
+    members = parent.members
+    at = max(number for number, member in enumerate(members) if member.key == key)
     member = members[at]
     start, end = member.start, member.node.end
     if member.comma is not None:

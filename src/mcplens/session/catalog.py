@@ -71,6 +71,7 @@ class Catalog:
         self._level = connection.options.log_level  # chosen by the user
         self.reads_updates = True  # else the surface reads it after ResourceRefreshed
         self._refresher = Refresher()
+        self._announced: set[str] = set()  # names of refetches that the server asked for
         self.subscription_stream = SubscriptionStream(connection, self._refetch)
 
     def __repr__(self) -> str:
@@ -157,6 +158,7 @@ class Catalog:
             self._tools = {tool.name: tool for tool in reversed(items)}
             self.output_schemas.forget()
         if self._changed_meanwhile.pop(kind, False):
+            self._announced.add(kind)
             self._refetch(kind)
 
     def _listen_for(self, kind: str) -> None:
@@ -194,26 +196,36 @@ class Catalog:
     def list_changed(self, kind: str) -> None:
         """The server says so; fetched again only if it was fetched before, or is being."""
         if kind in self._lists:
+            self._announced.add(kind)
             self._refetch(kind)
         elif kind in self._changed_meanwhile:
             self._changed_meanwhile[kind] = True
 
+    def _is_announced(self, name: str) -> bool:
+        """Whether the refetch that begins was announced; the next one need not be."""
+        is_announced = name in self._announced
+        self._announced.discard(name)
+        return is_announced
+
     def _refetch(self, kind: str | None) -> None:
         if kind is None:
             for uri in sorted(self._subscribed):
-                self.resource_updated(uri)
+                self._refetch_resource(uri)
         elif kind in self._lists:
             self._refresher.ask(kind, lambda: self._fetch_again(kind))
 
     async def _fetch_again(self, kind: str) -> None:
+        is_announced = self._is_announced(kind)
+        count = 0
+        failure: dict[str, Any] | None = None
         try:
             items = await self.fetch(kind, METHODS[kind][1], tag=CallTag(purpose="catalog"))
+            count = len(items)
         except InspectorError as error:
-            self._connection.publish(
-                ListRefreshed(kind=kind, count=0, error=error.shortened().to_dict())
-            )
-        else:
-            self._connection.publish(ListRefreshed(kind=kind, count=len(items)))
+            failure = error.shortened().to_dict()
+        self._connection.publish(
+            ListRefreshed(kind=kind, count=count, error=failure, is_unannounced=not is_announced)
+        )
 
     # -- resources -----------------------------------------------------------------------------
 
@@ -243,19 +255,27 @@ class Catalog:
         """The server says so; read again only if we are subscribed to it or to what holds it."""
         holders = (base.removesuffix("/") + "/" for base in self._subscribed)
         if uri in self._subscribed or any(uri.startswith(holder) for holder in holders):
-            if self.reads_updates:
-                self._refresher.ask(f"resource {uri}", lambda: self._read_again(uri))
-            else:
-                self._connection.publish(ResourceRefreshed(uri=uri))
+            self._announced.add(_refetch_name(uri))
+            self._refetch_resource(uri)
+
+    def _refetch_resource(self, uri: str) -> None:
+        if self.reads_updates:
+            self._refresher.ask(_refetch_name(uri), lambda: self._read_again(uri))
+        else:
+            is_announced = self._is_announced(_refetch_name(uri))
+            self._connection.publish(ResourceRefreshed(uri=uri, is_unannounced=not is_announced))
 
     async def _read_again(self, uri: str) -> None:
+        is_announced = self._is_announced(_refetch_name(uri))
+        failure: dict[str, Any] | None = None
         try:
             tag = CallTag(purpose="catalog")
             self.resources[uri] = await self.read(uri, tag=tag)
         except InspectorError as error:
-            self._connection.publish(ResourceRefreshed(uri=uri, error=error.shortened().to_dict()))
-        else:
-            self._connection.publish(ResourceRefreshed(uri=uri))
+            failure = error.shortened().to_dict()
+        self._connection.publish(
+            ResourceRefreshed(uri=uri, error=failure, is_unannounced=not is_announced)
+        )
 
     # -- logging -------------------------------------------------------------------------------
 
@@ -287,7 +307,8 @@ class Catalog:
         for uri in sorted(self._subscribed):
             error = await self._ask_again("resources/subscribe", {"uri": uri})
             if error is not None:
-                self._connection.publish(ResourceRefreshed(uri=uri, error=error.to_dict()))
+                told = ResourceRefreshed(uri=uri, error=error.to_dict(), is_unannounced=True)
+                self._connection.publish(told)
         if self._level is not None:
             error = await self._ask_again("logging/setLevel", {"level": self._level})
             if error is not None and error.category == "server":
@@ -309,8 +330,13 @@ class Catalog:
         decode_reply(method, await self._requests.send(method, params, tag=tag))
 
     def disconnected(self, error: InspectorError) -> None:
+        self._announced.clear()
         self.subscription_stream.drop(error)
 
     async def end(self) -> None:
         await self.subscription_stream.end()
         await self._refresher.end()
+
+
+def _refetch_name(uri: str) -> str:
+    return f"resource {uri}"

@@ -12,6 +12,7 @@ from typing import Any
 
 from mcplens.clock import Clock
 from mcplens.errors import InspectorError, classify
+from mcplens.events import ListRefreshed
 from mcplens.session.catalog import ListPage
 from mcplens.session.client import Client
 from mcplens.workspace.list_changes import ListChange, change_of
@@ -106,19 +107,23 @@ class Listing:
             self._drop()
             self._end()
 
-    def refreshed(self, client: Client, at: float, error: dict[str, Any] | None) -> None:
-        """Take over a list that was fetched again because the server announced a change."""
-        was_whole = self._is_whole
+    def refreshed(self, client: Client, event: ListRefreshed) -> None:
+        """Take over a list that was fetched again, as the server announced a change or may have
+        made one unheard."""
+        was_whole, at = self._is_whole, event.wall
         self._drop()
-        self.asked, self.error = None, error
-        if error is None:
+        self.asked, self.error = None, event.error
+        if event.error is None:
             before, self.items = self.items, client.catalog.known(self.kind) or []
             change = change_of(self.kind, before, self.items, at) if was_whole else None
             # Many servers announce a change twice; the second time nothing differs.
             if change is None or change or not self.change:
                 self.change = change
             self.pages, self.next_cursor = client.catalog.page_counts.get(self.kind, 0), None
-            self.fetched, self.is_changed, self.is_stale = at, True, False
+            # What the server said of this list stays true when it is fetched again.
+            is_known = self.is_changed and not self.is_stale
+            self.is_changed = not event.is_unannounced or is_known
+            self.fetched, self.is_stale = at, False
         self._notify()
 
     def _end(self, error: InspectorError | None = None) -> None:

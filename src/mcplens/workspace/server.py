@@ -315,7 +315,8 @@ class Server:
                 self._moved(event)
             case StderrLine():
                 self.stderr.append(_line(event.data))
-                return False  # pages read the lines from the events
+                # Of a connected server, pages read the lines from the events.
+                return self.state is not ConnectionState.CONNECTED
             case ProcessStarted():
                 self.exit = None
                 self.stderr.clear()
@@ -325,7 +326,7 @@ class Server:
                 )
             case ListRefreshed():
                 if self.client is not None:
-                    self.listing(event.kind).refreshed(self.client, event.wall, event.error)
+                    self.listing(event.kind).refreshed(self.client, event)
             case ResourceRefreshed():
                 self._resource_refreshed(event)
         return True
@@ -341,6 +342,8 @@ class Server:
                 listing.is_stale = True  # the server may have changed meanwhile
             for subscription in self.subscriptions.values():
                 subscription.error = None
+        elif self._is_fresh_start(event):
+            self.error = None
         elif event.transition == "give_up" and retries and self.error is not None:
             details = {**self.error.get("details", {}), "attempts": retries + 1}
             self.error = {**self.error, "details": details}
@@ -350,12 +353,19 @@ class Server:
         count = retries + 1 if new == "ERROR" else retries
         self.attempt = Attempt(count, event.max_retries, at) if is_trying else None
 
+    def _is_fresh_start(self, event: StateChanged) -> bool:
+        """Whether a person connects, or stops connecting: earlier errors are no longer true."""
+        if event.transition in ("connect", "cancel"):
+            return True
+        is_waiting = self.attempt is not None and self.attempt.at is not None
+        return event.transition == "give_up" and is_waiting
+
     def _resource_refreshed(self, event: ResourceRefreshed) -> None:
         uri, error = event.uri, event.error
         for subscription in self.subscriptions.values():
             if uri == subscription.uri or uri.startswith(subscription.uri.removesuffix("/") + "/"):
                 subscription.error = error
-                if error is None:
+                if error is None and not event.is_unannounced:
                     subscription.updated = event.wall
                     subscription.updates += 1
 

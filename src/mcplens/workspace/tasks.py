@@ -34,6 +34,7 @@ class TaskState(msgspec.Struct):
     task: dict[str, Any]
     first_seen: float
     updated: float
+    ended: float | None = None  # when it was over, or gone; on the clock of `started`
     is_gone: bool = False
     is_listed: bool = False  # first seen in tasks/list: it may have begun earlier
     request_seq: int | None = None  # the frame of the request that became this task
@@ -58,11 +59,7 @@ class TaskState(msgspec.Struct):
     @property
     def created(self) -> float:
         """Its `createdAt`, if that is valid."""
-        text = self.task.get("createdAt")
-        try:
-            return datetime.fromisoformat(str(text)).timestamp() if text else self.first_seen
-        except ValueError:
-            return self.first_seen
+        return _time_of(self.task.get("createdAt")) or self.first_seen
 
     @property
     def message(self) -> str | None:
@@ -75,6 +72,13 @@ class TaskState(msgspec.Struct):
             value = self.task.get(name)
             if isinstance(value, int | float) and not isinstance(value, bool):
                 return value / 1000
+        return None
+
+
+def _time_of(text: Any) -> float | None:
+    try:
+        return datetime.fromisoformat(str(text)).timestamp() if text else None
+    except (ValueError, OverflowError):
         return None
 
 
@@ -137,6 +141,9 @@ class Tasks:
             server_id, "client", task.task_id, method, task.status, to_wire(task), wall
         )
         state.is_listed = known is None or known.is_listed
+        if known is None and state.is_over:  # it ended before we asked
+            at = _time_of(state.task.get("lastUpdatedAt"))
+            state.ended = wall if at is None else max(at, state.started)
         return state
 
     def asked(self, server_id: str, role: Role, task_id: str, question_id: str) -> None:
@@ -168,6 +175,8 @@ class Tasks:
             )
         state.method, state.status, state.task = method, status, task
         state.updated, state.is_gone = wall, is_gone
+        if state.ended is None and (state.is_over or is_gone):
+            state.ended = wall
         state.request_seq = request_seq if request_seq is not None else state.request_seq
         state.call_id = call_id or state.call_id
         while len(self._tasks) > MOST_TASKS:

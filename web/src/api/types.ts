@@ -1175,7 +1175,7 @@ export interface SubscriptionView {
  * `expires` is when it is forgotten (null: never), `request_seq` the frame of the request that
  * became this task, and `question_id` what it waits for. `is_gone` says that it is no longer
  * followed. `created` is by the clock of the side that runs it, `started` by that of this machine,
- * if it saw the beginning.
+ * if it saw the beginning. `ended` is when it was over, or gone, on the clock of `started`.
  */
 export interface TaskView {
   task_id: string;
@@ -1187,6 +1187,7 @@ export interface TaskView {
   created: number;
   started: number;
   updated: number;
+  ended: number | null;
   expires: number | null;
   poll_interval_s: number | null;
   request_seq: number | null;

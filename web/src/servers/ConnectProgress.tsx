@@ -13,7 +13,7 @@ export const isConnecting = (server: ServerView): boolean =>
   server.state === "CONNECTING" || isRetrying(server);
 
 /** What a server printed to stdout, instead of the answer that is waited for. */
-export function StrayLines({ lines }: { lines: string[] }) {
+function StrayLines({ lines }: { lines: string[] }) {
   if (lines.length === 0) return null;
   return (
     <div className="stack tight" role="status">
@@ -22,6 +22,26 @@ export function StrayLines({ lines }: { lines: string[] }) {
       </span>
       <pre className="block">{withoutAnsi(lines.join("\n"))}</pre>
     </div>
+  );
+}
+
+// Enough to see what it is doing, on a card too.
+const LINES = 6;
+
+/** What a server prints while it is being connected: why it takes so long. */
+export function ConnectOutput({ server }: { server: ServerView }) {
+  if (!isConnecting(server)) return null;
+  // Of a process that ended, its last lines stand with its exit code.
+  const said = server.exit ? [] : server.stderr_tail.slice(-LINES);
+  return (
+    <>
+      <StrayLines lines={server.stray_lines} />
+      {said.length > 0 && (
+        <section aria-label="Last lines of stderr">
+          <pre className={`block ${css.said}`}>{withoutAnsi(said.join("\n"))}</pre>
+        </section>
+      )}
+    </>
   );
 }
 

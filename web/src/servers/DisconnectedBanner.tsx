@@ -7,7 +7,7 @@ import { pathTo, serverName } from "../state/navigation";
 import { useInspector } from "../state/store";
 import { withoutAnsi } from "../values/ansi";
 import { disconnectedText, displayState } from "../values/serverState";
-import { ConnectProgress, isConnecting } from "./ConnectProgress";
+import { ConnectOutput, ConnectProgress, isConnecting } from "./ConnectProgress";
 import { toggleConnection } from "./connectionActions";
 import css from "./DisconnectedBanner.module.css";
 
@@ -43,6 +43,11 @@ export function DisconnectedBanner({ server, isBrief = false }: Props) {
         <Button size="compact-xs" variant="default" onClick={() => toggleConnection(server)}>
           Connect again
         </Button>
+      )}
+      {!isBrief && isConnecting(server) && (
+        <div className={css.said}>
+          <ConnectOutput server={server} />
+        </div>
       )}
       {server.exit && !isBrief && said.length > 0 && (
         <details className={css.said} open>

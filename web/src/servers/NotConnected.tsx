@@ -8,7 +8,7 @@ import type { IconName } from "../components/Icon";
 import { pathToServer, serverName } from "../state/navigation";
 import { useInspector } from "../state/store";
 import { failureTitle, stateLabel } from "../values/serverState";
-import { ConnectProgress, isConnecting, StrayLines } from "./ConnectProgress";
+import { ConnectOutput, ConnectProgress, isConnecting } from "./ConnectProgress";
 import { toggleConnection } from "./connectionActions";
 import { TrustCertificateButton } from "./TrustCertificateButton";
 
@@ -55,7 +55,7 @@ export function NotConnected({ server, icon }: { server: ServerView | undefined;
             />
           )}
           {isWaiting && <ConnectProgress server={server} />}
-          {isWaiting && <StrayLines lines={server.stray_lines} />}
+          <ConnectOutput server={server} />
         </div>
       ) : (
         "Connect it to see what it offers."

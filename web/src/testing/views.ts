@@ -107,6 +107,7 @@ export function aTask(part: Partial<TaskView> = {}): TaskView {
     created: 100,
     started: 100,
     updated: 100,
+    ended: null,
     expires: null,
     poll_interval_s: null,
     request_seq: null,

@@ -20,7 +20,7 @@ class TaskView(msgspec.Struct, frozen=True, kw_only=True):
     `expires` is when it is forgotten (null: never), `request_seq` the frame of the request that
     became this task, and `question_id` what it waits for. `is_gone` says that it is no longer
     followed. `created` is by the clock of the side that runs it, `started` by that of this machine,
-    if it saw the beginning.
+    if it saw the beginning. `ended` is when it was over, or gone, on the clock of `started`.
     """
 
     task_id: str
@@ -32,6 +32,7 @@ class TaskView(msgspec.Struct, frozen=True, kw_only=True):
     created: float
     started: float
     updated: float
+    ended: float | None
     expires: float | None
     poll_interval_s: float | None
     request_seq: int | None
@@ -54,6 +55,7 @@ def task_view(workspace: Workspace, task: TaskState) -> TaskView:
         created=task.created,
         started=task.started,
         updated=task.updated,
+        ended=task.ended,
         expires=task.expires,
         poll_interval_s=task.seconds("pollInterval", "pollIntervalMs"),
         request_seq=task.request_seq,

@@ -1,9 +1,10 @@
 // Advanced fields of a server's entry: timeouts, limits, TLS, secrets.
 import { NumberInput, Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useEffect, useRef } from "react";
+import type { FieldErrors } from "../../values/fieldErrors";
 import css from "./AdvancedFields.module.css";
 import { EntryPairs } from "./EntryPairs";
-import { errorAt, type FieldErrors } from "./fieldErrors";
+import { errorAt } from "./fieldErrors";
 import { type EntryForm, type FlagKey, type NumberKey, TEXTS, type TextKey } from "./serverEntry";
 
 const REVISIONS = [

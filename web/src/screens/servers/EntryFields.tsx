@@ -9,9 +9,10 @@ import {
 } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { Icon } from "../../components/Icon";
+import type { FieldErrors } from "../../values/fieldErrors";
 import { AdvancedFields } from "./AdvancedFields";
 import { EntryPairs } from "./EntryPairs";
-import { errorAt, type FieldErrors, isAdvanced } from "./fieldErrors";
+import { errorAt, isAdvanced } from "./fieldErrors";
 import type { EntryForm } from "./serverEntry";
 
 const TRANSPORTS = [

@@ -1,6 +1,6 @@
 // Name/value pairs of a server's entry, with saved secrets masked and refused values marked.
 import { type KeyValue, KeyValueFields } from "../../components/KeyValueFields";
-import type { FieldErrors } from "./fieldErrors";
+import type { FieldErrors } from "../../values/fieldErrors";
 import { type SecretPlace, SecretValue } from "./SecretValue";
 
 interface Props {

@@ -81,7 +81,7 @@ export function SecretValue(props: Props) {
         readOnly
         value={step.is === "shown" ? step.value : saved.mask}
         error={step.is === "failed" ? step.error.message : error}
-        styles={{ input: step.is === "shown" ? {} : { color: "var(--quiet)" } }}
+        styles={{ input: step.is === "shown" ? {} : { color: "var(--ink-2)" } }}
       />
       <div className="row wrap">
         {step.is === "asking" ? (

@@ -11,7 +11,7 @@ import { ServerIcon } from "../../components/ServerIcon";
 import { StateDot } from "../../components/StateDot";
 import { UntrustedText } from "../../components/UntrustedText";
 import { useBusy } from "../../components/useBusy";
-import { ConnectProgress, isConnecting, StrayLines } from "../../servers/ConnectProgress";
+import { ConnectOutput, ConnectProgress, isConnecting } from "../../servers/ConnectProgress";
 import {
   reconnect,
   restart,
@@ -251,7 +251,7 @@ export function ServerCard({
         </Tooltip>
       </div>
       {isConnecting(server) && <ConnectProgress server={server} />}
-      {isConnecting(server) && <StrayLines lines={server.stray_lines} />}
+      <ConnectOutput server={server} />
       <Outdated server={server} />
       <Failure server={server} onEdit={onEdit} />
       <Exit server={server} />

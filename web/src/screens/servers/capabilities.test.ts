@@ -67,12 +67,19 @@ describe("capabilities that we declare", () => {
       null,
       null,
       null,
-      "Not in 2026-07-28",
-      "Not in 2026-07-28",
+      "Not in 2026-07-28, so it is not sent",
+      "Not in 2026-07-28, so it is not sent",
     ]);
     expect(names.map(at(null))).toEqual([null, null, null, null, null]);
     // An older server is sent what it does not know, and may be tested with it.
     expect(isLeftOut(aServer({ protocol_version: "2024-11-05" }), "tasks")).toBe(false);
+  });
+  it("say whether what a revision does not have was sent", () => {
+    const declared_capabilities = { extensions: { [TASKS_EXTENSION]: {} }, sampling: {} };
+    const server = aServer({ protocol_version: "2025-06-18", declared_capabilities });
+    expect(revisionNote(server, "extensions")).toBe("Not in 2025-06-18, but sent all the same");
+    expect(revisionNote(server, "sampling.tools")).toBe("Not in 2025-06-18");
+    expect(revisionNote(server, "tasks")).toBe("Not in 2025-06-18");
   });
   it("decide what a server learns of its roots", () => {
     const words = (part: Parameters<typeof aServer>[0]) => rootsText(aServer(part));

@@ -108,12 +108,22 @@ const LEFT_OUT = new Set(["roots.listChanged", "tasks"]);
 export const isLeftOut = (server: ServerView, name: string): boolean =>
   isStateless(server) && LEFT_OUT.has(name);
 
-/** Note that the current revision does not have it; null otherwise. */
+/** Whether this connection declared it: a capability, or a feature of one. */
+function wasDeclared({ declared_capabilities: told }: ServerView, name: string): boolean {
+  const [part = "", key] = name.split(".");
+  if (told === null || !isOn(told, part)) return false;
+  return key === undefined || hasFeature(told, part, key);
+}
+
+/** Note that the current revision does not have it, and whether it was sent; null otherwise. */
 export function revisionNote(server: ServerView, name: string): string | null {
   const { protocol_version: revision } = server;
   if (revision === null) return null;
-  const isNewer = (SINCE.get(name) ?? "") > revision;
-  return isNewer || isLeftOut(server, name) ? `Not in ${revision}` : null;
+  if (isLeftOut(server, name)) return `Not in ${revision}, so it is not sent`;
+  if ((SINCE.get(name) ?? "") <= revision) return null;
+  return wasDeclared(server, name)
+    ? `Not in ${revision}, but sent all the same`
+    : `Not in ${revision}`;
 }
 
 /** Whether the server may ask for roots, by the capabilities of this connection. */

@@ -1,6 +1,7 @@
-// What the backend refused of an entry, at the fields of its form. The keys are the backend's
-// (`fields` of an error's details): paths in the entry, and `@name` for the name of the server.
+// What the backend refused of an entry, at the fields of its form. The keys are paths in the entry,
+// and `@name` for the name of the server.
 import type { ErrorView } from "../../api/types";
+import { type FieldErrors, fieldErrorsOf } from "../../values/fieldErrors";
 import type { EntryForm } from "./serverEntry";
 
 export interface Refusal {
@@ -8,8 +9,6 @@ export interface Refusal {
   /** The form as it was refused: a mark goes when its field is changed. */
   form: EntryForm;
 }
-
-export type FieldErrors = ReadonlyMap<string, string>;
 
 const COMMAND = ["command", "args", "env", "cwd", "envFile", "inheritEnv"];
 const URL = ["url", "transport", "headers", "caFile", "insecure"];
@@ -24,17 +23,6 @@ const RENAMED: Record<string, keyof EntryForm> = {
   httpUrl: "url",
 };
 const PAIRS = ["env", "headers", "secretKeys"] as const;
-
-/** The texts by key that an error has. */
-export function fieldErrorsOf(error: ErrorView): FieldErrors {
-  const { fields } = error.details;
-  const found = new Map<string, string>();
-  if (Array.isArray(fields))
-    for (const one of fields as { key?: unknown; text?: unknown }[])
-      if (typeof one?.key === "string" && typeof one.text === "string")
-        found.set(one.key, found.has(one.key) ? `${found.get(one.key)}; ${one.text}` : one.text);
-  return found;
-}
 
 const rootOf = (key: string): string => key.split(/[.[]/)[0] ?? key;
 

@@ -10,6 +10,7 @@ import {
   parseNames,
   parseNumber,
   parseObject,
+  saveSetting,
   type TypedValue,
 } from "./settingValues";
 
@@ -27,7 +28,7 @@ function useTextField(setting: SettingView, shown: string, read: (text: string) 
     const isGood = "value" in typed;
     setProblem(isGood ? null : typed.problem);
     if (isGood && !isSameValue(typed.value, setting.value))
-      changeSetting(setting.name, typed.value);
+      void saveSetting(setting.name, typed.value).then(setProblem);
   };
   return {
     "aria-label": labelOf(setting),

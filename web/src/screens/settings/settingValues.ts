@@ -1,10 +1,25 @@
 // Saves settings, and parses their typed values.
 
 import { command } from "../../state/commands";
-import { withErrorToast } from "../../state/toasts";
+import { errorViewOf, withErrorToast } from "../../state/toasts";
+import { fieldErrorsOf } from "../../values/fieldErrors";
 import { parseJson } from "../../values/json";
 
-/** Save to the file; null removes it. */
+/** Save to the file; resolves to why it was refused, for its field, or to null. */
+export async function saveSetting(name: string, value: unknown): Promise<string | null> {
+  try {
+    await command("SetSetting", { name, value });
+    return null;
+  } catch (thrown) {
+    const error = errorViewOf(thrown);
+    const texts = [...fieldErrorsOf(error)].map(([key, text]) =>
+      key === name ? text : `${key}: ${text}`,
+    );
+    return `Not saved: ${texts.join("; ") || error.message}`;
+  }
+}
+
+/** Save to the file where no field can show an error; null removes it. */
 export const changeSetting = (name: string, value: unknown): void =>
   void withErrorToast("The setting was not changed", command("SetSetting", { name, value }));
 

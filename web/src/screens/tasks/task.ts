@@ -21,8 +21,8 @@ const counting = (seconds: number): string =>
   seconds < 60 ? `${Math.floor(seconds)} s` : formatDuration(seconds);
 
 export const elapsedOf = (task: TaskView, now: number): string =>
-  isOver(task)
-    ? formatDuration(Math.max(0, task.updated - task.started))
+  task.ended !== null
+    ? formatDuration(Math.max(0, task.ended - task.started))
     : counting(Math.max(0, now - task.started));
 
 export function leftOf(task: TaskView, now: number): string {

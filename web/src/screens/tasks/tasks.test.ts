@@ -10,8 +10,10 @@ describe("a task", () => {
   it("counts in whole seconds while it runs, and exactly when it is over", () => {
     expect(elapsedOf(aTask({ started: 100 }), 103.9)).toBe("3 s");
     // The server's own clock may be an hour off.
-    const over = { created: 3700, started: 100, updated: 101.5, is_over: true };
-    expect(elapsedOf(aTask(over), 999)).toBe("1.50 s");
+    const over = { created: 3700, started: 100, ended: 101.5, is_over: true };
+    expect(elapsedOf(aTask({ ...over, updated: 101.5 }), 999)).toBe("1.50 s");
+    // What is heard of it later does not make it longer.
+    expect(elapsedOf(aTask({ ...over, updated: 400 }), 999)).toBe("1.50 s");
     expect(leftOf(aTask({ expires: 160 }), 100.5)).toBe("59 s");
     expect(leftOf(aTask({ expires: 160 }), 161)).toBe("over");
     expect(leftOf(aTask(), 100)).toBe("no limit");

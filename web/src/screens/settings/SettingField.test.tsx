@@ -1,0 +1,44 @@
+import { MantineProvider } from "@mantine/core";
+import { render, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
+import { expect, it, vi } from "vitest";
+import { CommandError } from "../../api/socket";
+import { SettingField } from "./SettingField";
+
+vi.mock("../../state/commands", () => ({
+  command: () =>
+    Promise.reject(
+      new CommandError({
+        code: "CONFIGURATION_INVALID",
+        message: "taskTtlSeconds: must be 1 or more",
+        category: "connection",
+        retryable: false,
+        details: { fields: [{ key: "taskTtlSeconds", text: "must be 1 or more" }] },
+        helpUrl: "/docs/errors/configuration-invalid",
+      }),
+    ),
+}));
+
+it("says at a setting's field that it was refused, and keeps what was typed", async () => {
+  const setting = {
+    name: "taskTtlSeconds",
+    description: "",
+    value: 60,
+    default: 60,
+    source: "default",
+    is_editable: true,
+    is_used: true,
+    note: null,
+  };
+  render(
+    <MantineProvider>
+      <SettingField setting={setting} />
+    </MantineProvider>,
+  );
+  const field = screen.getByRole<HTMLInputElement>("textbox");
+  await userEvent.clear(field);
+  await userEvent.type(field, "0");
+  await userEvent.tab();
+  expect(await screen.findByText("Not saved: must be 1 or more")).toBeTruthy();
+  expect([field.value, field.getAttribute("aria-invalid")]).toEqual(["0", "true"]);
+});
