@@ -19,10 +19,23 @@ def bomb() -> dict[str, Any]:
     return {"type": "object", "$defs": levels, "properties": {"x": {"$ref": "#/$defs/d11"}}}
 
 
+def patterns() -> dict[str, Any]:
+    """Patterns that a browser needs hours for; the second is too slow for any engine."""
+    texts = {"linear": "^(a+)+$", "endless": "^(?:(?=a)a|aa)+$"}
+    return {
+        "type": "object",
+        "properties": {
+            name: {"type": "string", "pattern": pattern, "default": f"{'a' * 60}!"}
+            for name, pattern in texts.items()
+        },
+    }
+
+
 NONE = {"type": "object", "properties": {}}
 TOOLS = [
     {"name": "fields", "inputSchema": fields(10_000)},
     {"name": "bomb", "inputSchema": bomb()},
+    {"name": "slow", "inputSchema": patterns()},
     *({"name": name, "inputSchema": NONE} for name in ("..", ".", " ", "elicit", "sample", "rows")),
 ]
 FORM = {"message": "How many?", "requestedSchema": fields(1)}
@@ -44,6 +57,8 @@ def call(identity: Any, name: str) -> None:
         ask("e0", "elicitation/create", LONG_FORM)
         for n in range(1, 1000):
             ask(f"e{n}", "elicitation/create", FORM)
+    elif name == "slow":
+        ask("slow", "elicitation/create", {"message": "Again?", "requestedSchema": patterns()})
     elif name == "sample":
         ask("s", "sampling/createMessage", SAMPLING)
     elif name == "rows":

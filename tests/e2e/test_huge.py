@@ -50,6 +50,28 @@ def test_a_form_that_is_too_long_is_json(opened: Watched) -> None:
     opened.shoot("a form too long")
 
 
+def test_a_pattern_that_a_browser_cannot_end_freezes_neither_form(opened: Watched) -> None:
+    page = opened.goto("/s/huge/tools/slow")
+    form = page.locator("[data-form]").first
+    for name in ("Run", "Submit"):
+        linear, endless = form.get_by_label("linear"), form.get_by_label("endless")
+        expect(endless).to_have_accessible_description(re.compile("too slow to check"))
+        form.page.get_by_role("button", name=name, exact=True).click()
+        expect(linear).to_have_accessible_description(re.compile("does not match the pattern"))
+        expect(linear).to_be_focused()
+        opened.shoot(f"slow patterns {name}")
+        linear.press("ControlOrMeta+End")
+        linear.press("Backspace")
+        expect(linear).not_to_have_accessible_description(re.compile("does not match"))
+        page.get_by_role("button", name=name, exact=True).click()
+        form = page.get_by_label("Question: elicitation/create")
+        if name == "Run":
+            expect(form.get_by_text("Again?")).to_be_visible()
+    expect(form).to_be_hidden()
+    page.get_by_label("Call of slow").get_by_role("button", name="Cancel").click()
+    opened.assert_clean()
+
+
 def test_a_long_list_is_in_groups(opened: Watched) -> None:
     page = opened.goto("/s/huge/tools/rows")
     run(page)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mcplens.protocol.schema_validation import SchemaProblem, Validator
+from mcplens.protocol.schema_validation import SchemaProblem, Validator, pattern_verdict
 
 NUMBER = {"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]}
 
@@ -92,3 +92,31 @@ def test_without_a_declared_dialect_it_is_2020_12() -> None:
 def test_an_unknown_dialect_is_a_clear_problem() -> None:
     with pytest.raises(SchemaProblem, match="the schema cannot be used"):
         Validator({"$schema": "https://example.com/my-dialect", "type": "object"})
+
+
+# Exponential in a browser and in Python; the second needs an engine that backtracks.
+LINEAR = "^(a+)+$"
+BACKTRACKING = "^(?:(?=a)a|aa)+$"
+LETTERS = "a" * 60
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "verdict"),
+    [
+        (LINEAR, LETTERS, "matches"),
+        (LINEAR, f"{LETTERS}!", "differs"),
+        (BACKTRACKING, "aaa", "matches"),
+        (BACKTRACKING, f"{LETTERS}!", "too_slow"),
+        ("(", "a", "unusable"),
+        (r"^\d{3}$", "123", "matches"),
+        ("^é$", "e", "differs"),
+    ],
+)
+def test_a_pattern_is_matched_or_given_up_in_time(pattern: str, text: str, verdict: str) -> None:
+    assert pattern_verdict(pattern, text) == verdict
+
+
+def test_a_pattern_that_is_too_slow_to_check_is_not_a_finding() -> None:
+    schema = {"properties": {"it": {"pattern": BACKTRACKING}}}
+    assert Validator(schema).findings({"it": f"{LETTERS}!"}) == ()
+    assert Validator(schema).findings({"it": "b"}) != ()

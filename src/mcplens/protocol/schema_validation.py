@@ -1,15 +1,21 @@
 """Validates values against JSON Schema; findings are sentences, and nothing is fetched.
 
-The default dialect is 2020-12 (draft 4, 6, 7 and 2019-09 by `$schema`). Called by the client's
-typed operations.
+The default dialect is 2020-12 (draft 4, 6, 7 and 2019-09 by `$schema`). A pattern takes linear
+time, or is given up after a bounded number of steps: it is then not a finding. Called by the
+client's typed operations, and by the web UI for patterns.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from functools import lru_cache
+from typing import Any, Final, Literal
 
 # Listing more problems than this does not help.
 _MOST_FINDINGS = 10
+# Steps of a pattern with lookarounds or back references; some 20 ms.
+_MOST_STEPS: Final = 1_000_000
+
+PatternVerdict = Literal["matches", "differs", "too_slow", "unusable"]
 
 
 class SchemaProblem(Exception):
@@ -23,7 +29,11 @@ class Validator:
         import jsonschema_rs  # costs 10 ms, and most runs need no validation
 
         try:
-            self._validator = jsonschema_rs.validator_for(schema, retriever=_refuse)
+            self._validator = jsonschema_rs.validator_for(
+                schema,
+                retriever=_refuse,
+                pattern_options=jsonschema_rs.FancyRegexOptions(backtrack_limit=_MOST_STEPS),
+            )
         except Exception as problem:  # the library raises ValueError and its own exceptions
             raise SchemaProblem(f"the schema cannot be used: {_first_line(problem)}") from None
 
@@ -33,11 +43,38 @@ class Validator:
             return ()
         found = []
         for error in self._validator.iter_errors(value):
+            if _is_given_up(error):
+                continue
             where = "".join(f"[{part!r}]" for part in error.instance_path)
             found.append(f"{where or 'the value'}: {error.message}")
             if len(found) == _MOST_FINDINGS:
                 break
         return tuple(found)
+
+    def pattern_verdict(self, text: str) -> PatternVerdict:
+        """Of a schema that is one pattern: whether the text matches."""
+        for error in self._validator.iter_errors(text):
+            return "too_slow" if _is_given_up(error) else "differs"
+        return "matches"
+
+
+def pattern_verdict(pattern: str, text: str) -> PatternVerdict:
+    """Whether a text matches a schema's pattern, as far as that can be found out in time."""
+    try:
+        return _pattern_validator(pattern).pattern_verdict(text)
+    except (SchemaProblem, ValueError):  # not a pattern, or not a text that JSON can hold
+        return "unusable"
+
+
+@lru_cache(maxsize=256)
+def _pattern_validator(pattern: str) -> Validator:
+    return Validator({"pattern": pattern})
+
+
+def _is_given_up(error: Any) -> bool:
+    import jsonschema_rs
+
+    return isinstance(error.kind, jsonschema_rs.ValidationErrorKind.BacktrackLimitExceeded)
 
 
 def _refuse(uri: str) -> Any:

@@ -19,6 +19,7 @@ from mcplens.web.api import (
     confirmation,
     examples,
     history,
+    patterns,
     questions,
     server_entries,
     servers,
@@ -30,8 +31,8 @@ from mcplens.workspace.workspace import Workspace
 
 # They register their commands when they are imported.
 SUBJECTS: Final = (
-    answer_settings, calls, catalog, confirmation, examples, history, questions, server_entries,
-    servers, settings, tasks,
+    answer_settings, calls, catalog, confirmation, examples, history, patterns, questions,
+    server_entries, servers, settings, tasks,
 )  # fmt: skip
 
 

@@ -173,6 +173,15 @@ export interface Changed {
 }
 
 /**
+ * Ask whether texts match patterns; at most 100 at a time.
+ */
+export interface CheckPatterns {
+  type: "CheckPatterns";
+  id: number;
+  checks: PatternCheck[];
+}
+
+/**
  * The answer to a command; its value is what the command's function returns.
  */
 export interface CommandReply {
@@ -671,6 +680,21 @@ export interface ParseTarget {
   type: "ParseTarget";
   id: number;
   text: string;
+}
+
+/**
+ * A pattern of a schema, and a text that it is for.
+ */
+export interface PatternCheck {
+  pattern: string;
+  text: string;
+}
+
+/**
+ * Whether each text matches its pattern, in the order of the question.
+ */
+export interface PatternVerdicts {
+  verdicts: ("differs" | "matches" | "too_slow" | "unusable")[];
 }
 
 /**
@@ -1241,6 +1265,7 @@ export type Command =
   | CallTool
   | CancelCall
   | CancelTask
+  | CheckPatterns
   | Complete
   | Confirm
   | ConfirmationOf
@@ -1305,6 +1330,7 @@ export interface Replies {
   CallTool: CallView;
   CancelCall: CallView;
   CancelTask: TaskView;
+  CheckPatterns: PatternVerdicts;
   Complete: CompletionView;
   Confirm: ServerView;
   ConfirmationOf: ConfirmationView;

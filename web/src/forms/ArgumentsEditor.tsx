@@ -36,6 +36,7 @@ interface Props {
   sendsHeaders?: boolean;
   value: Arguments;
   findings: Finding[];
+  unchecked: Finding[];
   /** How often they were refused because they are invalid. */
   refused?: number;
   onChange(value: Arguments): void;
@@ -76,7 +77,7 @@ function useFormPlan(schema: unknown, sendsHeaders: boolean): [FormPlan, (why: s
 
 export function ArgumentsEditor(props: Props) {
   const { title = "Arguments", schema, sendsHeaders = false, value, findings } = props;
-  const { refused = 0, onChange } = props;
+  const { unchecked, refused = 0, onChange } = props;
   const place = useFocusInvalid(refused);
   const module = useModule(formModule);
   const [plan, setBroken] = useFormPlan(schema, sendsHeaders);
@@ -119,7 +120,7 @@ export function ArgumentsEditor(props: Props) {
           </FormErrorBoundary>
         )}
       </div>
-      <Findings findings={findings} />
+      <Findings findings={findings} unchecked={unchecked} />
     </div>
   );
 }
@@ -133,13 +134,15 @@ function ExtraArguments({ names }: { names: string[] }) {
   );
 }
 
-function ArgumentsForm({ name, value, findings, onChange, plan }: Props & { plan: FormPlan }) {
+function ArgumentsForm(props: Props & { plan: FormPlan }) {
+  const { name, value, findings, unchecked, onChange, plan } = props;
   const module = useModule(formModule);
   const problem = useMemo(() => formObstacle(value.text), [value.text]);
   const data = useMemo(
     () => (problem ? undefined : (JSON.parse(value.text ?? "{}") as unknown)),
     [problem, value.text],
   );
+  const told = useMemo(() => [...findings, ...unchecked], [findings, unchecked]);
   // One key stroke may change the value and the partial input separately.
   const latest = useRef(value);
   latest.current = value;
@@ -185,7 +188,7 @@ function ArgumentsForm({ name, value, findings, onChange, plan }: Props & { plan
           name={name.replace(/\W/g, "_")}
           schema={plan.schema}
           value={data}
-          findings={findings}
+          findings={told}
           onChange={(next) => change({ text: pretty(next ?? {}) })}
         />
       </FormValueContext>

@@ -2,6 +2,7 @@
 // focus, unless it sends something.
 import { Button } from "@mantine/core";
 import type { ReactNode } from "react";
+import { useVerdicts } from "./patternVerdicts";
 import css from "./SchemaForm.module.css";
 import {
   CHOICES,
@@ -114,6 +115,7 @@ interface FieldProps extends Props {
 export function EmptyValueField({ rawErrors, children, ...props }: FieldProps) {
   const { schema, value, required, isOff, onChange } = props;
   const isMissing = value === undefined && required && !isOff && rawErrors?.length;
+  useVerdicts();
   const isText = (schema as Schema).type === "string" && !("enum" in schema);
   return (
     <div className={css.emptied}>

@@ -9,15 +9,27 @@ const lineOf = (finding: Finding) => (
   </>
 );
 
-export function Findings({ findings }: { findings: Finding[] }) {
-  if (findings.length === 0) return null;
+interface Props {
+  findings: Finding[];
+  /** What could not be checked. */
+  unchecked: Finding[];
+}
+
+export function Findings({ findings, unchecked }: Props) {
   return (
-    <div data-findings>
-      <TruncatedList
-        label="Schema violations"
-        className={css.findings}
-        lines={findings.map(lineOf)}
-      />
-    </div>
+    <>
+      {findings.length > 0 && (
+        <div data-findings>
+          <TruncatedList
+            label="Schema violations"
+            className={css.findings}
+            lines={findings.map(lineOf)}
+          />
+        </div>
+      )}
+      {unchecked.length > 0 && (
+        <TruncatedList label="Not checked" className={css.notes} lines={unchecked.map(lineOf)} />
+      )}
+    </>
   );
 }

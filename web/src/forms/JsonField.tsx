@@ -9,15 +9,21 @@ import { describeField } from "./FieldDescription";
 import { lossyNumber } from "./numbers";
 import { usePartialInput } from "./partialInput";
 import css from "./SchemaForm.module.css";
+import { isUncheckedNote } from "./validate";
 
 /** What is wrong with the value and with anything inside it. */
 function errorsIn(errors: ErrorSchema | undefined, place = ""): string[] {
   return Object.entries<unknown>(errors ?? {}).flatMap(([key, inner]) => {
     if (key === "__errors")
-      return (inner as string[]).map((message) => (place ? `${place}: ${message}` : message));
+      return (inner as string[])
+        .filter(isWrong)
+        .map((message) => (place ? `${place}: ${message}` : message));
     return errorsIn(inner as ErrorSchema, place ? `${place}.${key}` : key);
   });
 }
+
+// A note that something was not checked is in the list below the form.
+const isWrong = (message: string): boolean => !isUncheckedNote(message);
 
 function problemOf(text: string): string | null {
   if (text.trim() === "") return null;
@@ -38,7 +44,8 @@ export function JsonField(props: FieldProps) {
   const isSame = parsed.ok && pretty(parsed.value) === given;
   const text = partial ?? (isSame ? typed : given);
   const label = schema.title ?? props.title ?? name;
-  const problem = problemOf(text) ?? [...(rawErrors ?? []), ...errorsIn(errorSchema)].join("\n");
+  const problem =
+    problemOf(text) ?? [...(rawErrors ?? []).filter(isWrong), ...errorsIn(errorSchema)].join("\n");
   return (
     <Input.Wrapper
       label={`${visible(label)} (JSON)`}

@@ -7,11 +7,12 @@ import {
   getDiscriminatorFieldFromSchema,
   type RJSFSchema,
 } from "@rjsf/utils";
-import { useContext, useState } from "react";
+import { useContext, useRef, useState } from "react";
 import { visible } from "../values/hiddenCharacters";
 import { DEFAULTS } from "./defaults";
 import { describeField } from "./FieldDescription";
 import { PartialInputContext, pointerOf, usePartialInput } from "./partialInput";
+import { useVerdicts } from "./patternVerdicts";
 import { validator } from "./rjsfValidator";
 import css from "./SchemaForm.module.css";
 import { JSON_FIELD } from "./schema";
@@ -53,13 +54,26 @@ function useDropPartialInput(path: FieldProps["fieldPathId"]["path"]): () => voi
   };
 }
 
+/** The chosen kind; until anything is touched it follows late verdicts on patterns. */
+function useKind(props: FieldProps, begin: () => number): [number, (kind: number) => void] {
+  const verdicts = useVerdicts();
+  const [chosen, choose] = useState<number | null>(null);
+  const first = useRef(props.formData as unknown);
+  const isTouched = useRef(false);
+  isTouched.current ||= chosen !== null || props.formData !== first.current;
+  const kind = useRef<{ verdicts: number; at: number } | null>(null);
+  if (kind.current === null || (!isTouched.current && kind.current.verdicts !== verdicts))
+    kind.current = { verdicts, at: begin() };
+  return [chosen ?? kind.current.at, choose];
+}
+
 export function UnionField(props: FieldProps) {
   const { schema, options, formData, fieldPathId, registry, onChange, name, required } = props;
   const kinds = options as RJSFSchema[];
   const [partial] = usePartialInput(fieldPathId.path, formData);
   const dropPartialInput = useDropPartialInput(fieldPathId.path);
   const json = kinds.findIndex((kind) => kind.$id === JSON_FIELD);
-  const [chosen, choose] = useState(() =>
+  const [chosen, choose] = useKind(props, () =>
     partial !== null && json >= 0 ? json : kindOf(formData, props),
   );
   const kind = kinds[chosen];

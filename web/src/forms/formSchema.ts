@@ -21,6 +21,7 @@ import {
 import { inlineRefs, resolveRef } from "./schemaRefs";
 import {
   asJsonField,
+  hasCheapNames,
   hasOneType,
   isMultipleChoice,
   needsJsonField,
@@ -138,7 +139,7 @@ class FormSchemaBuilder {
       if (PLAIN.get(key)?.(value)) next[key] = value;
       else if (key === "properties" && isSchema(value))
         next.properties = this.properties(value, schema.required, below);
-      else if (key === "patternProperties" && isSchema(value))
+      else if (key === "patternProperties" && hasCheapNames(value))
         next.patternProperties = this.properties(value, [], below);
       else if (key === "items") next.items = this.item(value, below);
       else if (key === "additionalProperties")

@@ -16,6 +16,18 @@ const TYPES = ["string", "number", "integer", "boolean", "array", "object", "nul
 // Keywords that describe a value, not only a constraint on it.
 const DRAWN = ["type", "properties", "enum", "const", "items", "$ref", ...COMBINED];
 
+// What the form library may run on names: from the start, with one repetition outside of groups.
+const ATOM = String.raw`(?:[\w :/@,-]|\\[.\-/dws_$]|\.|\[\^?[\w .:/@,-]+\])`;
+const CHEAP = new RegExp(
+  String.raw`^(?:\^?${ATOM}*\$?|\^${ATOM}*(?:[*+]|\{\d{1,2}\})${ATOM}*\$?|\.[*+])$`,
+);
+const LONGEST_CHEAP = 100;
+
+/** Whether the patterns of `patternProperties` take linear time on any name. */
+export const hasCheapNames = (patternProperties: unknown): patternProperties is Schema =>
+  isSchema(patternProperties) &&
+  Object.keys(patternProperties).every((one) => one.length <= LONGEST_CHEAP && CHEAP.test(one));
+
 const has = (schema: Schema, keys: readonly string[]): boolean =>
   keys.some((key) => schema[key] !== undefined);
 
@@ -46,7 +58,7 @@ function isFreeObject(schema: Schema): boolean {
   if (isSchema(properties) && Object.keys(properties).join() === UNSUPPORTED_PROPERTY) return true;
   if (properties !== undefined || has(schema, COMBINED)) return false;
   const hasNamed = isSchema(additionalProperties) && Object.keys(additionalProperties).length > 0;
-  return !hasNamed && patternProperties === undefined;
+  return !hasNamed && !hasCheapNames(patternProperties);
 }
 
 /** Unwraps an allOf with one part, which pydantic writes for a reference with a default. */

@@ -30,7 +30,7 @@ export async function renderForm(schema: unknown, options: Options = {}): Promis
     const [held] = useState(schema);
     latest = value;
     put = setValue;
-    const { findings } = useFindings(held, value);
+    const { findings, unchecked } = useFindings(held, value);
     return (
       <MantineProvider env="test">
         <ArgumentsEditor
@@ -38,6 +38,7 @@ export async function renderForm(schema: unknown, options: Options = {}): Promis
           schema={held}
           value={value}
           findings={options.isTried ? findings : []}
+          unchecked={unchecked}
           onChange={setValue}
         />
       </MantineProvider>

@@ -3,16 +3,22 @@ import { useMemo } from "react";
 import { type Parsed, parseJson } from "../values/json";
 import { type Arguments, formObstacle } from "./ArgumentsEditor";
 import { partialInputFindings } from "./partialInput";
-import { type Finding, validate } from "./validate";
+import { useVerdicts } from "./patternVerdicts";
+import { type Check, check, type Finding } from "./validate";
 
-export function useFindings(
-  schema: unknown,
-  { text, mode, partial }: Arguments,
-): { parsed: Parsed; findings: Finding[] } {
+interface Validated extends Check {
+  parsed: Parsed;
+}
+
+const NOTHING: Check = { findings: [], unchecked: [] };
+
+export function useFindings(schema: unknown, { text, mode, partial }: Arguments): Validated {
   const parsed = useMemo(() => parseJson(text ?? "{}"), [text]);
-  const broken = useMemo(
-    () => (parsed.ok ? validate(schema ?? {}, parsed.value) : []),
-    [parsed, schema],
+  const verdicts = useVerdicts();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it reads the verdicts
+  const { findings: broken, unchecked } = useMemo(
+    () => (parsed.ok ? check(schema ?? {}, parsed.value) : NOTHING),
+    [parsed, schema, verdicts],
   );
   const findings = useMemo(() => {
     const isForm = partial && mode === "form" && parsed.ok && formObstacle(text) === null;
@@ -20,5 +26,5 @@ export function useFindings(
     const isTold = ({ pointer }: Finding): boolean => unsent.some((one) => one.pointer === pointer);
     return [...broken.filter((one) => !isTold(one)), ...unsent];
   }, [broken, parsed, partial, mode, text]);
-  return { parsed, findings };
+  return { parsed, findings, unchecked };
 }

@@ -11,6 +11,7 @@ import { describeField } from "./FieldDescription";
 import { ListPathContext, useValueAt } from "./formValue";
 import css from "./SchemaForm.module.css";
 import { isRequiredField, isSchema, VALUE_WHEN_EMPTIED } from "./schema";
+import { isUncheckedNote } from "./validate";
 
 // More choices than this are found by typing; a browser is slow to lay out thousands.
 const MOST_CHOICES = 100;
@@ -34,16 +35,18 @@ export function controlProps({
   readonly,
   rawErrors,
 }: ControlInfo) {
+  const notes = rawErrors?.filter(isUncheckedNote) ?? [];
+  const errors = rawErrors?.filter((one) => !isUncheckedNote(one)) ?? [];
   return {
     id,
     label: visible(label),
     // An empty name still needs a label.
     "aria-label": label ? undefined : "Field without a name",
-    description: describeField(schema),
+    description: describeField(schema, notes.join("\n")),
     required: isRequiredField(schema, required),
     disabled: disabled ?? false,
     readOnly: readonly ?? false,
-    error: rawErrors?.length ? rawErrors.join("\n") : undefined,
+    error: errors.length ? errors.join("\n") : undefined,
   };
 }
 

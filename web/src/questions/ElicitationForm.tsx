@@ -24,7 +24,7 @@ export function ElicitationForm({ question, send, edited, note }: AnswerProps) {
   const [draft, setDraft] = useAnswerDraft(question, first, edited);
   const [isTried, setTried] = useState(false);
   const [refused, setRefused] = useState(0);
-  const { parsed, findings } = useFindings(requestedSchema, draft);
+  const { parsed, findings, unchecked } = useFindings(requestedSchema, draft);
   const text = draft.text ?? "{}";
   // Without a text the defaults are not filled in yet.
   const isReady = parsed.ok && draft.text !== null;
@@ -57,6 +57,7 @@ export function ElicitationForm({ question, send, edited, note }: AnswerProps) {
         schema={requestedSchema ?? {}}
         value={draft}
         findings={isTried ? findings : []}
+        unchecked={unchecked}
         refused={refused}
         onChange={setDraft}
       />

@@ -117,6 +117,7 @@ function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: 
         sendsHeaders={repeatsInHeaders(server)}
         value={run.draft}
         findings={run.isTried ? run.findings : []}
+        unchecked={run.unchecked}
         refused={run.refused}
         onChange={run.setDraft}
       />

@@ -18,6 +18,7 @@ export interface ToolCallForm {
   options: Options;
   setOptions(options: Options): void;
   findings: Finding[];
+  unchecked: Finding[];
   isTried: boolean;
   /** How often the call was refused because of invalid arguments. */
   refused: number;
@@ -44,7 +45,7 @@ export function useToolCall(
   // Set if Run was pressed before the defaults were filled in.
   const [early, setEarly] = useState<{ isForced: boolean } | null>(null);
   const text = draft.text ?? "{}";
-  const { parsed, findings } = useFindings(tool.inputSchema, draft);
+  const { parsed, findings, unchecked } = useFindings(tool.inputSchema, draft);
 
   const send = async (args: string, isForced: boolean): Promise<void> => {
     const meta = options.meta.trim() || "{}";
@@ -101,6 +102,7 @@ export function useToolCall(
     options,
     setOptions,
     findings,
+    unchecked,
     isTried,
     refused,
     problem,
