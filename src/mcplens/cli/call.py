@@ -13,6 +13,7 @@ from mcplens.cli.command_runner import run
 from mcplens.cli.completion_candidates import complete_words, remember_tools
 from mcplens.cli.named_items import find_item
 from mcplens.cli.progress import progress_line
+from mcplens.cli.saved_content import SavedContent, save_option
 from mcplens.cli.target_resolution import split_tool
 from mcplens.protocol.result_types import Tool
 from mcplens.protocol.tasks import Task
@@ -34,6 +35,7 @@ from mcplens.session.client import Client
 @click.option("--task", "is_task", is_flag=True, help="Run it as a background task.")
 @click.option("--ttl", type=Seconds(), metavar="S", help="Time to keep the task's result (60 s).")
 @click.option("--detach", is_flag=True, help="Start the task, print it, and return at once.")
+@save_option
 @shared_options
 def command(
     flags: CommandOptions,
@@ -45,6 +47,7 @@ def command(
     is_task: bool,
     ttl: float | None,
     detach: bool,
+    folder: str | None,
 ) -> None:
     """Call a tool. If the tool reports an error, the exit code is 5.
 
@@ -52,6 +55,7 @@ def command(
     mcplens call demo add a=2 b:=3
     mcplens call demo add '{"a":2, "b":3}'
     mcplens call demo.echo text=hello
+    mcplens call demo content-image --save .
     mcplens call add a=2 -- node server.js
     """
     target, tool, rest = split_tool(flags, words)
@@ -82,10 +86,12 @@ def command(
                 meta=extra,
                 task=task,
             )
+        saved = SavedContent(folder, tool)
+        saved.save_blocks(result.content, is_told=bool(flags.is_json))
         if flags.is_json:
             output.write_raw(result.raw)
         else:
-            output.tool_result(result)
+            output.tool_result(result, saved.paths)
         return exit_codes.REFUSED if result.is_error else exit_codes.DONE
 
     run(flags, target, work)

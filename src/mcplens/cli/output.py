@@ -11,7 +11,7 @@ import contextlib
 import os
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, TextIO
 
 from mcplens.cli.terminal_text import Styled as Styled
@@ -19,7 +19,7 @@ from mcplens.cli.terminal_text import one_line as one_line
 from mcplens.cli.terminal_text import visible as visible
 from mcplens.cli.terminal_text import visible_json as visible_json
 from mcplens.cli.terminal_text import without_colours as without_colours
-from mcplens.cli.terminal_text import write_text
+from mcplens.cli.terminal_text import write_sequence, write_text
 from mcplens.protocol.result_types import Content, ToolResult
 
 # Below this width columns do not help: one item per line.
@@ -208,12 +208,12 @@ def first_line(text: str | None) -> str:
     return lines[0].strip() if lines else ""
 
 
-def tool_result(result: ToolResult) -> None:
-    """A tool's result for a person."""
+def tool_result(result: ToolResult, saved: Mapping[int, str] | None = None) -> None:
+    """A tool's result for a person; of some blocks, the files that they were saved in."""
     if result.is_error:
         note("the tool failed:", fg="red", bold=True)
-    for block in result.content:
-        content(block)
+    for place, block in enumerate(result.content, 1):
+        content(block, (saved or {}).get(place))
     if result.structured_content is not None and not _is_told(result):
         say(pretty(result.structured_content))
     for finding in result.findings:
@@ -246,25 +246,42 @@ def _is_told(result: ToolResult) -> bool:
     return False
 
 
-def content(block: Content) -> None:
-    """One content block for a person."""
+def content(block: Content, saved: str | None = None) -> None:
+    """One content block for a person, and the file that it was saved in."""
     match block.type:
         case "text":
             say(without_colours(block.text or ""))
         case "image" | "audio":
             data = block.data or ""
             size = decoded_size(data)
-            say(f"[{block.type} {block.mime_type}, {size} bytes: {data[:_SHOWN_DATA]}…]")
+            drawn = block.type == "image" and draw_image(data, block.mime_type)
+            shown = f": saved as {saved}" if saved else "" if drawn else f": {data[:_SHOWN_DATA]}…"
+            say(f"[{block.type} {block.mime_type}, {size} bytes{shown}]")
         case "resource_link":
             say(f"[resource {block.uri} {block.name or ''}]".replace(" ]", "]"))
         case "resource":
             resource = block.resource if isinstance(block.resource, dict) else {}
             text, blob = resource.get("text"), str(resource.get("blob", ""))
             kind = resource.get("mimeType") or "binary"
-            say(f"[resource {resource.get('uri')}]")
-            say(text if isinstance(text, str) else f"[{kind}, {decoded_size(blob)} bytes]")
+            say(f"[resource {resource.get('uri')}{f': saved as {saved}' if saved else ''}]")
+            if saved is None or not isinstance(text, str):
+                size = decoded_size(blob)
+                say(text if isinstance(text, str) else f"[{kind}, {size} bytes]")
         case _:
             say(f"[{block.type}]")
+
+
+def draw_image(data: str, kind: str | None) -> bool:
+    """Show an image (base64) where the terminal can draw it; says whether it did."""
+    if not sys.stdout.isatty():
+        return False
+    from mcplens.cli.terminal_images import image_sequence
+
+    sequence = image_sequence(data, kind)
+    if sequence is not None:
+        with _above(), _telling():
+            write_sequence(sys.stdout, sequence)
+    return sequence is not None
 
 
 def decoded_size(data: str) -> int:

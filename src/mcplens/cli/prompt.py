@@ -9,6 +9,7 @@ from mcplens.cli.arguments import collect, parse_object
 from mcplens.cli.command_options import CommandOptions, shared_options
 from mcplens.cli.command_runner import run
 from mcplens.cli.completion_candidates import complete_first
+from mcplens.cli.saved_content import SavedContent, save_option
 from mcplens.cli.target_resolution import split_tool
 from mcplens.session.client import Client
 
@@ -22,8 +23,11 @@ from mcplens.session.client import Client
     shell_complete=complete_first,
 )
 @click.option("--args", "whole", metavar="JSON", help="All arguments: JSON, @file, or - for stdin.")
+@save_option
 @shared_options
-def command(flags: CommandOptions, words: tuple[str, ...], whole: str | None) -> None:
+def command(
+    flags: CommandOptions, words: tuple[str, ...], whole: str | None, folder: str | None
+) -> None:
     """Get a prompt and print its messages with their roles.
 
     \b
@@ -39,11 +43,14 @@ def command(flags: CommandOptions, words: tuple[str, ...], whole: str | None) ->
             name, {key: value if isinstance(value, str) else output.pretty(value)
                    for key, value in arguments.items()}
         )  # fmt: skip
+        saved = SavedContent(folder, name)
+        blocks = [message.content for message in result.messages]
+        saved.save_blocks(blocks, is_told=bool(flags.is_json))
         if flags.is_json:
             output.write_raw(result.raw)
             return
-        for message in result.messages:
+        for place, message in enumerate(result.messages, 1):
             output.say(f"{message.role}:", bold=True)
-            output.content(message.content)
+            output.content(message.content, saved.paths.get(place))
 
     run(flags, target, work)

@@ -13,6 +13,7 @@ from mcplens.cli.arguments import collect
 from mcplens.cli.command_options import CommandOptions, shared_options
 from mcplens.cli.command_runner import run
 from mcplens.cli.completion_candidates import complete_first
+from mcplens.cli.saved_content import SavedContent, save_option
 from mcplens.cli.target_resolution import split_tool
 from mcplens.protocol.result_types import ResourceContents
 from mcplens.session.client import Client
@@ -26,8 +27,9 @@ from mcplens.session.client import Client
     metavar="[TARGET] URI|TEMPLATE [VARIABLES]...",
     shell_complete=complete_first,
 )
+@save_option
 @shared_options
-def command(flags: CommandOptions, words: tuple[str, ...]) -> None:
+def command(flags: CommandOptions, words: tuple[str, ...], folder: str | None) -> None:
     """Read a resource; a pipe or a file gets the content as it came, binary parts as bytes.
 
     \b
@@ -41,10 +43,12 @@ def command(flags: CommandOptions, words: tuple[str, ...]) -> None:
 
     async def work(client: Client) -> None:
         result = await client.read_resource(uri)
+        saved = SavedContent(folder, uri.partition("://")[2] or uri)
+        saved.save_parts(result.contents, is_told=folder is not None)
         if flags.is_json:
             output.write_raw(result.raw)
             return
-        for part in result.contents:
+        for part in result.contents if folder is None else ():
             _print(part)
 
     run(flags, target, work)
@@ -83,8 +87,10 @@ def _print(part: ResourceContents) -> None:
         return
     data = part.blob or ""
     if is_shown:
-        size = output.decoded_size(data)
-        output.say(f"[{part.mime_type or 'binary'}, {size} bytes; pipe it to a file]")
+        kind = part.mime_type or "binary"
+        is_drawn = kind.startswith("image/") and output.draw_image(data, kind)
+        hint = "" if is_drawn else "; pipe it to a file, or use --save DIR"
+        output.say(f"[{kind}, {output.decoded_size(data)} bytes{hint}]")
         return
     try:
         output.write_bytes(base64.b64decode(data, validate=True))

@@ -10,6 +10,7 @@ from mcplens.cli import exit_codes, output
 from mcplens.cli.command_options import CommandOptions, shared_options
 from mcplens.cli.command_runner import run
 from mcplens.cli.completion_candidates import complete_first
+from mcplens.cli.saved_content import SavedContent, save_option
 from mcplens.protocol.tasks import Task, to_wire
 from mcplens.session.client import Client
 
@@ -23,8 +24,9 @@ _ACTIONS: Final = ("list", "get", "result", "cancel")
     metavar="[TARGET] [list|get|result|cancel] [ID]",
     shell_complete=complete_first,
 )
+@save_option
 @shared_options
-def command(flags: CommandOptions, words: tuple[str, ...]) -> None:
+def command(flags: CommandOptions, words: tuple[str, ...], folder: str | None) -> None:
     """List a server's tasks, or show, wait for, or cancel one.
 
     `mcplens call --task` runs a tool as a task; with `--detach` it returns at once.
@@ -48,10 +50,12 @@ def command(flags: CommandOptions, words: tuple[str, ...]) -> None:
             return exit_codes.DONE
         if action == "result":
             result = await client.get_client_task_result(rest[0], timeout_s=flags.call_timeout_s)
+            saved = SavedContent(folder, f"task-{rest[0]}")
+            saved.save_blocks(result.content, is_told=bool(flags.is_json))
             if flags.is_json:
                 output.write_raw(result.raw)
             else:
-                output.tool_result(result)
+                output.tool_result(result, saved.paths)
             return exit_codes.REFUSED if result.is_error else exit_codes.DONE
         act = client.get_client_task if action == "get" else client.cancel_client_task
         show_task(flags, await act(rest[0]))

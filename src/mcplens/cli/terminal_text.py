@@ -130,6 +130,15 @@ def write_text(
     stream.flush()
 
 
+def write_sequence(stream: TextIO, sequence: str) -> None:
+    """Write an escape sequence of ours, made of nothing that a server wrote."""
+    if isinstance(stream, GuardedStream):
+        stream.write_own(sequence + "\n")
+    else:
+        stream.write(sequence + "\n")
+    stream.flush()
+
+
 class GuardedStream(io.TextIOWrapper):
     """A stream that escapes harmful characters in what is printed.
 
