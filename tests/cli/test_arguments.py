@@ -9,7 +9,7 @@ import pytest
 
 from mcplens.cli import exit_codes
 from mcplens.cli.arguments import collect
-from tests.cli.shell import Shell, good
+from tests.cli.shell import Shell, good, serving
 from tests.servers.run import ROOT, argv
 
 
@@ -208,8 +208,21 @@ def test_every_other_command_does_its_work(
 
 def test_raw_bytes_that_are_no_message_show_what_the_server_says_to_them(shell: Shell) -> None:
     done = shell.run("raw", "no JSON at all", "--wait", "0.3", *good())
-    assert done.code == 0
+    assert done.code == exit_codes.REFUSED
     assert b"Parse error" in done.out
+
+
+def test_raw_bytes_that_http_refuses_show_the_body_of_the_refusal(shell: Shell) -> None:
+    with serving("bad", "http_500_html", "--transport", "http") as address:
+        done = shell.run("raw", address, "no JSON at all", "--wait", "0.3")
+        assert done.out == b'{"error":"not a JSON-RPC message"}\n'
+        assert done.err == "HTTP status 400 Bad Request\n"
+        assert done.code == exit_codes.REFUSED
+        call = {"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "bad"}}
+        page = shell.run("raw", address, json.dumps(call))
+        assert page.out.startswith(b"<!doctype html>")
+        assert "HTTP status 500" in page.err
+        assert page.code != exit_codes.DONE
 
 
 def test_a_subscription_prints_the_resource_now_and_after_an_update(shell: Shell) -> None:
