@@ -82,6 +82,7 @@ class Client:
         self._server_requests = ServerRequests(
             connection, {each.method: each.on_request for each in own_handlers}, self.receiver_tasks
         )
+        connection.on_call_cancelled = self._call_off
         # What asks the server.
         self._requests = RequestSender(connection)
         self._rounds = InputRounds(connection, self._requests, self._server_requests.ask)
@@ -235,6 +236,12 @@ class Client:
         if self._options.receiver_tasks:
             handled["tasks"] = RECEIVER_TASKS
         return declared(handled, self._server_requests.capabilities(), self._chosen_capabilities)
+
+    def _call_off(self, call_id: str) -> None:
+        """A call was cancelled, and with it what the server asked because of it."""
+        self.sampling.call_off(call_id)
+        self.elicitation.call_off(call_id)
+        self._server_requests.call_off(call_id)
 
     def _connected(self) -> None:
         self._catalog.connected()

@@ -6,7 +6,7 @@ current session, which changes with each reconnect. connector.py alone changes s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from mcplens.bus import Publisher
@@ -54,6 +54,8 @@ class Connection:
         )
         self.queue.on_abort = self.cancel
         self.limits = CallLimits(clock, self.config)
+        # Set by the client: cancels the questions that a call caused.
+        self.on_call_cancelled: Callable[[str], None] | None = None
 
     def __repr__(self) -> str:
         return f"<Connection {self.server_id} {self.state.value}>"
@@ -115,9 +117,15 @@ class Connection:
         return CallTag(call_id=self._next_call_id(), purpose=purpose)
 
     def cancel(self, entry: QueueEntry, reason: str) -> None:
-        """Cancel a request that was sent, on the server too."""
+        """Cancel a request that was sent, on the server too, and the questions that it caused."""
         if self.session is not None:
             self.session.cancel(entry, reason)
+        self.call_off(entry.tag)
+
+    def call_off(self, tag: CallTag) -> None:
+        """Cancel the questions that a cancelled call caused."""
+        if self.on_call_cancelled is not None and tag.call_id is not None:
+            self.on_call_cancelled(tag.call_id)
 
     def remark(self, text: str) -> None:
         """Publish something unusual that is not an error of any request."""

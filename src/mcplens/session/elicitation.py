@@ -99,6 +99,9 @@ class ElicitationHandler(QuestionHandler):
 
     # -- what the kinds differ in --------------------------------------------------------------
 
+    def _dismiss(self, pending: PendingRequest) -> None:
+        self._settle(pending, {"action": "cancel"}, "")
+
     def _check(self, request: ServerRequest) -> None:
         from mcplens.protocol import elicitation
 

@@ -77,7 +77,7 @@ class Notifications:
         self,
         connection: Connection,
         *,
-        withdrawn: Callable[[RequestId], None],
+        withdrawn: Callable[[RequestId], bool],
         list_changed: Callable[[str], None],
         resource_updated: Callable[[str], None],
         stream_notified: Callable[[Frame, Any], None],
@@ -135,13 +135,28 @@ class Notifications:
                 self._resource_updated(uri)
         elif method == "notifications/cancelled":
             identity = fields.get("requestId")
-            if _is_id(identity):
-                self._withdrawn(identity)
+            if _is_id(identity) and not self._withdrawn(identity):
+                self._cancelled_by_server(identity, fields.get("reason"))
         elif method == "notifications/elicitation/complete":
             self._elicitation_completed(fields.get("elicitationId"))
         elif method.startswith("notifications/tasks"):
             self._task_notified(frame, fields)
         self._stream_notified(frame, fields)
+
+    def _cancelled_by_server(self, identity: RequestId, reason: object) -> None:
+        """A request of ours; the specification lets a server cancel only what it asked itself."""
+        connection = self._connection
+        entry = connection.correlation.waiting.get(identity)
+        # The end of a stream of notifications is subscription_stream.py's.
+        if entry is None or entry.tag.purpose == "listening" or connection.session is None:
+            return
+        why = f": {reason}" if isinstance(reason, str) and reason else ""
+        self._remark(
+            f"the server cancelled our request {identity!r} ({entry.method}){why}; "
+            "a server may only cancel requests of its own"
+        )
+        connection.session.cancelled_by_server(entry, f"the server cancelled {entry.method}{why}")
+        connection.call_off(entry.tag)
 
     def _progress(self, fields: dict[str, Any], received: Received) -> None:
         connection = self._connection

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # not loaded for profiles alone, as shell completion needs th
     from mcplens.session.connection import Connection
 
 REJECTED: Final = -1  # the specification's code for "the user said no"
+CALL_CANCELLED: Final = "the call was cancelled"
 INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603
 
@@ -80,6 +81,7 @@ class PendingRequest(msgspec.Struct, eq=False):
     timeout_s: float | None
     future: asyncio.Future[Any]
     answered_by: str = ""
+    is_called_off: bool = False  # the call that caused it was cancelled
     opened_seq: int | None = None  # where it was published that it waits
     works: set[asyncio.Task[None]] = msgspec.field(default_factory=set)  # profiles at work on it
 
@@ -174,6 +176,8 @@ class QuestionHandler(ABC):
                 outcome = "timed out"
             raise
         finally:
+            if pending.is_called_off:
+                outcome = "call cancelled"
             del self._pending[pending.id]
             if timer is not None:
                 timer.cancel()
@@ -327,6 +331,13 @@ class QuestionHandler(ABC):
         """
         self._refuse(self.get(request_id), ServerError(REJECTED, reason), answered_by)
 
+    def call_off(self, call_id: str) -> None:
+        """Cancel the questions that a call caused which was cancelled; the server is told."""
+        for pending in list(self._pending.values()):
+            if pending.request.call_id == call_id and not pending.future.done():
+                pending.is_called_off = True
+                self._dismiss(pending)
+
     def try_profile(self, request_id: str, profile: Profile) -> asyncio.Task[None]:
         """Have this profile answer a question that waits for a person.
 
@@ -346,6 +357,10 @@ class QuestionHandler(ABC):
             pending.future.set_exception(refusal)
 
     # -- what the kinds differ in --------------------------------------------------------------
+
+    def _dismiss(self, pending: PendingRequest) -> None:
+        """Answer that there will be no answer."""
+        self._refuse(pending, ServerError(REJECTED, CALL_CANCELLED), "")
 
     def _declared(self) -> dict[str, Any]:
         """What we declared to the server for this capability."""

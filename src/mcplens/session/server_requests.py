@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -29,8 +30,10 @@ from mcplens.session.attribution import Received
 from mcplens.session.capabilities import declares_tasks
 from mcplens.session.connection import Connection
 from mcplens.session.question_handler import (
+    CALL_CANCELLED,
     INTERNAL_ERROR,
     INVALID_PARAMS,
+    REJECTED,
     RequestHandler,
     ServerRequest,
 )
@@ -41,6 +44,8 @@ from mcplens.session.session import Session
 METHOD_NOT_FOUND: Final = -32601
 # Questions that may wait at once; a server that asks more is refused.
 MAX_QUESTIONS: Final = 1_000
+# Ids of questions that are remembered, answered ones included.
+_MAX_SEEN: Final = 100
 
 # The client capability that answering a method means.
 CAPABILITY_OF: Final = {
@@ -64,6 +69,9 @@ class ServerRequests:
         self._tasks = tasks
         self._handlers: dict[str, RequestHandler | None] = {}
         self._open: dict[RequestId, asyncio.Task[None]] = {}
+        self._seen: OrderedDict[RequestId, None] = OrderedDict()  # ids that the server used
+        self._of_users: dict[RequestId, str | None] = {}  # calls of questions to users' handlers
+        self._called_off: set[RequestId] = set()
         self._asked = Background()
 
     def __repr__(self) -> str:
@@ -107,6 +115,7 @@ class ServerRequests:
         except ValueError as problem:
             session.sender.refuse(frame.id, INVALID_PARAMS, f"params cannot be read: {problem}")
             return
+        self._remember(frame.id)
         link = received.link
         connection.publish(
             ServerRequestReceived(
@@ -146,6 +155,11 @@ class ServerRequests:
             task = asyncio.get_running_loop().create_task(work, name=f"answer {frame.method}")
             self._open[frame.id] = task
             task.add_done_callback(lambda done: self._forget(done, request))
+
+    def _remember(self, request_id: RequestId) -> None:
+        self._seen[request_id] = None
+        if len(self._seen) > _MAX_SEEN:
+            self._seen.popitem(last=False)
 
     def _forget(self, task: asyncio.Task[None], request: ServerRequest) -> None:
         """A question that was withdrawn before work on it began ends here."""
@@ -188,11 +202,23 @@ class ServerRequests:
             if session is not None:
                 self._resume(session, request, paused)
 
-    def withdrawn(self, request_id: RequestId) -> None:
-        """The server cancelled a question: stop work on it and do not answer."""
+    def withdrawn(self, request_id: RequestId) -> bool:
+        """The server cancelled a question: stop work on it and do not answer.
+
+        False if the server never asked anything by this id; both sides may use the same ids.
+        """
         task = self._open.get(request_id)
         if task is not None:
             task.cancel()
+        return request_id in self._seen
+
+    def call_off(self, call_id: str) -> None:
+        """Cancel questions of a cancelled call that handlers of the user's own are answering."""
+        for request_id, caused_by in self._of_users.items():
+            task = self._open.get(request_id)
+            if caused_by == call_id and task is not None:
+                self._called_off.add(request_id)
+                task.cancel()
 
     async def end_all(self) -> None:
         """The connection is over: nothing is left waiting."""
@@ -205,12 +231,15 @@ class ServerRequests:
         for task in self._open.values():
             task.cancel()
         self._asked.cancel()
+        self._seen.clear()
 
     async def _answer(
         self, session: Session, handler: RequestHandler, request: ServerRequest
     ) -> None:
         paused = self._pause(session, request)
         limits = self._connection.limits.pause(request.call_id)
+        if request.method in self._handlers:
+            self._of_users[request.id] = request.call_id
         outcome = "withdrawn"
         try:
             result = await _handled(handler, request)
@@ -225,8 +254,18 @@ class ServerRequests:
                 request.id, INTERNAL_ERROR, f"the client's handler failed: {text}"
             )
             outcome = f"failed: {text}"
+        except asyncio.CancelledError:
+            if request.id not in self._called_off:
+                raise
+            outcome = "call cancelled"
+            if request.method == "elicitation/create":
+                session.sender.answer(request.id, {"action": "cancel"})
+            else:
+                session.sender.refuse(request.id, REJECTED, CALL_CANCELLED)
         finally:
             self._open.pop(request.id, None)
+            self._of_users.pop(request.id, None)
+            self._called_off.discard(request.id)
             self._connection.limits.resume(limits)
             self._resume(session, request, paused)
             self._ended(request.id, request.method, outcome, request.request_seq)

@@ -124,6 +124,13 @@ class Session:
         self.give_up(entry, reason)
         self.in_flight.fail(entry, CancelledRequest(reason))
 
+    def cancelled_by_server(self, entry: QueueEntry, why: str) -> None:
+        """The server says that it will not answer a request."""
+        if self.in_flight.correlation.give_up(entry.id) is not None:
+            self.transport.abandon(entry.id)
+            details = {"cancelled_by": "server"}
+            self.in_flight.fail(entry, CancelledRequest(why, details=details))
+
     def _time_out(self, entry: QueueEntry) -> None:
         elapsed_s = self.in_flight.elapsed_s(entry)
         message = f"no answer to {entry.method} within {elapsed_s:.3g} s"

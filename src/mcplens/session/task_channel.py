@@ -77,6 +77,10 @@ class TaskChannel:
     def give_up(self, entry: QueueEntry, reason: str) -> None:
         self._connection.cancel(entry, reason)
 
+    def call_off(self, tag: CallTag) -> None:
+        """Cancel the questions that an abandoned task caused."""
+        self._connection.call_off(tag)
+
     def cancel_task(self, task_id: str, tag: CallTag) -> bool:
         """Ask the server to cancel an abandoned task; False if that is not possible now."""
         connection = self._connection

@@ -130,6 +130,7 @@ class TaskPoller(ABC):
     def abandon(self) -> None:
         """The caller no longer wants the result: cancel the task, and poll until it has ended."""
         self.is_abandoned = True
+        self._channel.call_off(self.origin.tag)
         self.cancel()
 
     def cancel(self) -> None:
