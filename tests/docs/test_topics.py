@@ -7,7 +7,7 @@ import pytest
 from mcplens.protocol.eras import HANDSHAKE_VERSIONS, STATELESS_VERSIONS
 from mcplens.protocol.frames import Malformed, parse
 from mcplens.protocol.schema_validation import SchemaProblem, Validator
-from mcplens.session.handshake import PROBE_TIMEOUT_S
+from mcplens.session.handshake import HTTP_PROBE_TIMEOUT_S, PROBE_TIMEOUT_S
 from mcplens.session.unmatched_replies import UNATTRIBUTED_GRACE_S
 from tests.docs.markdown import DOCS, sections
 
@@ -19,7 +19,8 @@ def test_the_page_on_eras_names_every_revision_and_the_bound_of_the_probe() -> N
     text = ERAS.read_text()
     assert f"| `handshake` | {', '.join(HANDSHAKE_VERSIONS)} |" in text
     assert f"| `stateless` | {', '.join(STATELESS_VERSIONS)} |" in text
-    assert f"| nothing for {PROBE_TIMEOUT_S:g} s |" in text
+    assert f"| nothing for {PROBE_TIMEOUT_S:g} s (stdio, WebSocket) |" in text
+    assert f"| nothing for {HTTP_PROBE_TIMEOUT_S:g} s (HTTP)" in text
 
 
 DIALECTS = re.findall(r"^\| .+ \| `(http.+)` \|$", ERAS.read_text(), re.MULTILINE)

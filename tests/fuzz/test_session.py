@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mcplens.bus import Bus
+from mcplens.bus import Bus, Publish
 from mcplens.clock import ManualClock
 from mcplens.errors import InspectorError
 from mcplens.events import Event, FrameReceived
@@ -29,9 +29,14 @@ class CountingBus(Bus):
 
     received = 0
 
-    def publish(self, event: Event, server_id: str, size_bytes: int = 0) -> int:
-        self.received += isinstance(event, FrameReceived)
-        return super().publish(event, server_id, size_bytes)
+    def publish_as(self, server_id: str) -> Publish:
+        publish = super().publish_as(server_id)
+
+        def publish_and_count(event: Event, size_bytes: int) -> int:
+            self.received += isinstance(event, FrameReceived)
+            return publish(event, size_bytes)
+
+        return publish_and_count
 
 
 class CountingServer(ScriptedServer):

@@ -11,7 +11,17 @@ from mcplens.errors import InspectorError, ProtocolError
 from mcplens.events import EraDecided, LateReply
 from mcplens.transports.memory import MemoryTransport
 
-from .scripted import LEGACY, SILENT, STATELESS, Refuse, Rig, ScriptedServer, discovered, failure
+from .scripted import (
+    LEGACY,
+    SILENT,
+    STATELESS,
+    ExchangeTransport,
+    Refuse,
+    Rig,
+    ScriptedServer,
+    discovered,
+    failure,
+)
 
 HANDSHAKE_VERSIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 
@@ -315,6 +325,72 @@ async def test_a_transport_that_predates_probing_goes_straight_to_initialize() -
     async with rig:
         assert server.methods[0] == "initialize"
         assert "predates" in reason(rig)
+
+
+# -- probed over HTTP ----------------------------------------------------------------------------
+
+
+def over_http(answers: dict[str, Any], **options: Any) -> tuple[Rig, ExchangeTransport]:
+    server = ScriptedServer(answers)
+    transport = ExchangeTransport(server)
+    rig = Rig(
+        server,
+        make_transport=lambda: transport,
+        protocol_version="auto",
+        connect=False,
+        **options,
+    )
+    return rig, transport
+
+
+async def test_over_http_a_slow_stateless_server_gets_nothing_but_the_probe() -> None:
+    rig, transport = over_http({"server/discover": SILENT})
+    async with rig:
+        connecting = await rig.started(rig.client.connect())
+        await rig.advance(9)
+        assert rig.server.methods == ["server/discover"]
+        transport.deliver_on(
+            rig.server.sent("server/discover")[0]["id"],
+            {"jsonrpc": "2.0", "id": 1, "result": discovered()},
+        )
+        await connecting
+        assert era(rig) == ("stateless", STATELESS)
+        assert rig.server.methods == ["server/discover"]
+
+
+async def test_over_http_a_probe_without_an_answer_ends_with_its_stream_before_initialize() -> None:
+    rig, transport = over_http({"server/discover": SILENT})
+    async with rig:
+        connecting = await rig.started(rig.client.connect())
+        await rig.advance(10)
+        await connecting
+        assert era(rig) == ("handshake", "2025-11-25")
+        assert "no answer within 10 s" in reason(rig)
+        probe = rig.server.sent("server/discover")[0]["id"]
+        assert transport.abandoned == [probe]
+        assert rig.server.methods == ["server/discover", "initialize", "notifications/initialized"]
+
+
+async def test_over_http_a_short_connection_timeout_leaves_time_for_initialize() -> None:
+    rig, _ = over_http({"server/discover": SILENT}, config={"connection_timeout_s": 3.0})
+    async with rig:
+        connecting = await rig.started(rig.client.connect())
+        await rig.advance(1)
+        await connecting
+        assert era(rig) == ("handshake", "2025-11-25")
+
+
+async def test_over_http_a_stateless_server_that_woke_up_meanwhile_is_asked_again() -> None:
+    answers = [SILENT, discovered()]
+    rig, _ = over_http(
+        {"server/discover": lambda request: answers.pop(0), "initialize": Refuse(-32601)}
+    )
+    async with rig:
+        connecting = await rig.started(rig.client.connect())
+        await rig.advance(10)
+        await connecting
+        assert era(rig) == ("stateless", STATELESS)
+        assert rig.server.methods == ["server/discover", "initialize", "server/discover"]
 
 
 # -- remembered ----------------------------------------------------------------------------------

@@ -102,6 +102,15 @@ async def test_a_log_level_goes_into_each_request_from_then_on() -> None:
         assert len(rig.events(LogReceived)) == 1
 
 
+async def test_over_http_a_notification_says_in_headers_what_it_is() -> None:
+    server = ScriptedServer(is_stateless=True)
+    transport = ExchangeTransport(server)
+    async with stateless(server, make_transport=lambda: transport) as rig:
+        rig.client.notify("example/said", {"name": "x"})
+        headers = {"Mcp-Method": "example/said", "MCP-Protocol-Version": STATELESS}
+        assert transport.headers["example/said"] == headers
+
+
 async def test_a_default_log_level_is_asked_of_2026_07_28_until_another_is_chosen() -> None:
     async with stateless(default_log_level="info") as rig:
         await rig.client.call_tool("add")

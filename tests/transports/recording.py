@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from mcplens.bus import Bus, Publisher
+from mcplens.bus import Bus, Publish, Publisher
 from mcplens.clock import Clock, SystemClock
 from mcplens.errors import InspectorError
 from mcplens.events import Event, Remark
@@ -40,10 +40,15 @@ class WatchedBus(Bus):
         super().__init__(clock)
         self._on_publish = wake
 
-    def publish(self, event: Event, server_id: str, size_bytes: int = 0) -> int:
-        seq = super().publish(event, server_id, size_bytes)
-        self._on_publish()
-        return seq
+    def publish_as(self, server_id: str) -> Publish:
+        publish = super().publish_as(server_id)
+
+        def publish_and_wake(event: Event, size_bytes: int) -> int:
+            seq = publish(event, size_bytes)
+            self._on_publish()
+            return seq
+
+        return publish_and_wake
 
 
 class Recorder:

@@ -23,7 +23,7 @@ from mcplens.protocol.eras import (
 from mcplens.protocol.frames import Frame, Kind, Message
 from mcplens.session.capabilities import for_stateless
 
-_REQUEST: Final = Kind.REQUEST
+_CALLS: Final = (Kind.REQUEST, Kind.NOTIFICATION)
 
 
 class Envelope:
@@ -75,7 +75,7 @@ class Envelope:
 
     def raw_headers(self, message: Message, extra: dict[str, str] | None) -> dict[str, str] | None:
         """The same for a message sent as bytes; without them no server would read a request."""
-        if not self.is_stateless or not isinstance(message, Frame) or message.kind is not _REQUEST:
+        if not self.is_stateless or not isinstance(message, Frame) or message.kind not in _CALLS:
             return extra
         try:
             params = message.value()

@@ -43,6 +43,9 @@ from mcplens.session.session import Session
 
 # What a silent legacy server costs, once.
 PROBE_TIMEOUT_S: Final = 2.0
+# Over HTTP a legacy server refuses the probe at once, with a status; silence is nearly always a
+# stateless server that is slow, and a strict one refuses what it would get next.
+HTTP_PROBE_TIMEOUT_S: Final = 10.0
 
 
 class Introduction(msgspec.Struct, frozen=True):
@@ -70,8 +73,12 @@ def forget_revisions() -> None:
     _revisions.clear()
 
 
-async def perform_handshake(session: Session, wanted: str) -> Introduction:
+async def perform_handshake(
+    session: Session, wanted: str, timeout_s: float | None = None
+) -> Introduction:
     """Open the session in the wanted revision, or find out which one with `auto`.
+
+    `timeout_s` is how long the caller waits; probing leaves time for what follows it.
 
     Raises:
         InspectorError: the server refused, answered nonsense, or speaks no revision of ours.
@@ -95,7 +102,7 @@ async def perform_handshake(session: Session, wanted: str) -> Introduction:
             _revisions.pop(identity, None)  # cancelled or timed out, it failed as well
             if session.is_lost or not isinstance(problem, InspectorError):
                 raise
-    introduction = await _probe(session)
+    introduction = await _probe(session, timeout_s)
     _revisions[identity] = _RememberedRevision(introduction.version, introduction.reason)
     return introduction
 
@@ -137,19 +144,44 @@ async def _ask_again(session: Session, found: Introduction) -> Introduction:
         return found
 
 
-async def _probe(session: Session) -> Introduction:
+async def _probe(session: Session, timeout_s: float | None) -> Introduction:
     """server/discover first; anything but a stateless answer, or silence, leads to initialize."""
     version = STATELESS_VERSIONS[0]
+    is_http = session.transport.exchange_per_request
+    probe_s = _http_probe_s(timeout_s) if is_http else PROBE_TIMEOUT_S
     discover = _discover(session, version)
-    await _first_of([discover], session.clock, PROBE_TIMEOUT_S)
+    await _first_of([discover], session.clock, probe_s)
     if discover.is_settled:
         found = _judge_discover(discover, version)
         if isinstance(found, Introduction):
             return await _ask_again(session, found)
         return await _initialize(session, HANDSHAKE_VERSIONS[0], found)
-    reason = f"server/discover had no answer within {PROBE_TIMEOUT_S:.0f} s"
+    reason = f"server/discover had no answer within {probe_s:.2g} s"
+    if is_http:
+        # Its stream is closed first: nothing of the probe overlaps with the handshake.
+        session.give_up(discover, "no answer")
+        return await _initialize_unprobed(session, reason)
     initialize = _send_initialize(session, HANDSHAKE_VERSIONS[0])
     return await _whichever_wins(session, discover, initialize, reason)
+
+
+def _http_probe_s(timeout_s: float | None) -> float:
+    return HTTP_PROBE_TIMEOUT_S if timeout_s is None else min(HTTP_PROBE_TIMEOUT_S, timeout_s / 3)
+
+
+async def _initialize_unprobed(session: Session, reason: str) -> Introduction:
+    """initialize after a probe without an answer; a slow stateless server may refuse it."""
+    try:
+        return await _initialize(session, HANDSHAKE_VERSIONS[0], reason)
+    except (ServerError, HttpError) as refusal:
+        if session.is_lost or (isinstance(refusal, HttpError) and refusal.status in _NO_VERDICT):
+            raise
+        discover = _discover(session, STATELESS_VERSIONS[0])
+        await _first_of([discover], session.clock, None)
+        found = _judge_discover(discover, STATELESS_VERSIONS[0])
+        if isinstance(found, str):
+            raise
+        return await _ask_again(session, found)
 
 
 async def _whichever_wins(
@@ -209,6 +241,9 @@ def _judge_discover(entry: QueueEntry, version: str) -> Introduction | str:
         return f"server/discover was answered with HTTP {error.status}"
     return f"server/discover was answered with {error.code}"
 
+
+# HTTP statuses that say nothing about the era; None is a connection that failed.
+_NO_VERDICT: Final = (None, 401, 403, 429)
 
 # No handshake can follow these: the channel itself is gone or refused.
 _FATAL: Final = ("SERVER_EXITED", "CONNECTION_LOST", "RATE_LIMITED")

@@ -150,7 +150,11 @@ class MessageSender:
             data = encode_notification(method, params)
         except _UNWRITABLE as problem:
             raise _unwritable(method, problem) from None
-        self._send(Outgoing(Frame(data, Kind.NOTIFICATION, None, method), method=method), link)
+        headers = None
+        if self._envelope.is_stateless:
+            headers = self._envelope.headers(method, params or {}, None)
+        message = Frame(data, Kind.NOTIFICATION, None, method)
+        self._send(Outgoing(message, method=method, headers=headers), link)
 
     def answer(self, request_id: RequestId, result: Any) -> None:
         """Answer a request of the server's."""

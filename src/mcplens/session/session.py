@@ -108,7 +108,9 @@ class Session:
         """Stop waiting for a request and tell the server, as its revision wants it."""
         if self.in_flight.correlation.give_up(entry.id) is None or self.is_lost:
             return
-        stateless_http = self.is_stateless and self.transport.exchange_per_request
+        # Over HTTP 2026-07-28 cancels by closing the stream; the probe for it does so as well.
+        is_stateless = self.is_stateless or entry.method == "server/discover"
+        stateless_http = is_stateless and self.transport.exchange_per_request
         # The specification forbids cancelling initialize, and what became a task like this.
         is_task = isinstance(entry.params, Mapping) and "task" in entry.params
         if entry.method != "initialize" and not is_task and not stateless_http:

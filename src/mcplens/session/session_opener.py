@@ -61,7 +61,11 @@ class SessionOpener:
         session = self._take(transport)
         await transport.__aenter__()
         self._connection.step = "waiting for the handshake"
-        introduction = await perform_handshake(session, self._connection.options.protocol_version)
+        introduction = await perform_handshake(
+            session,
+            self._connection.options.protocol_version,
+            self._connection.config.connection_timeout_s,
+        )
         if session.lost_by is not None:
             raise session.lost_by  # it answered and left at once
         session.envelope.use_version(introduction.version)
