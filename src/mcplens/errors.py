@@ -10,7 +10,9 @@
     ├── ServerError           the server answered with a JSON-RPC error: rpc_code, data
     └── CancelledRequest      a person or the system cancelled it
 
-Every error can be shown to a person unchanged. Each code has a help page, docs/errors/<slug>.md.
+Every error can be shown to a person unchanged: known secrets are masked in its message and in what
+`to_dict` gives of its details, which themselves are as they came. Each code has a help page,
+docs/errors/<slug>.md.
 """
 
 from __future__ import annotations
@@ -19,6 +21,8 @@ import errno
 import socket
 from collections.abc import Mapping
 from typing import Any, Final, Literal, Self
+
+from mcplens.known_secrets import known_secrets
 
 Category = Literal["connection", "transport", "timeout", "protocol", "server", "cancelled"]
 
@@ -81,6 +85,7 @@ class InspectorError(Exception):
         retryable: bool | None = None,
         details: Mapping[str, Any] | None = None,
     ) -> None:
+        message = known_secrets.mask_text(message)
         super().__init__(message)
         default_category, default_retryable = CODES[code]
         self.code = code
@@ -352,10 +357,12 @@ _DEEPEST: Final = 100
 
 
 def _plain(value: Any, depth: int = 0) -> Any:
+    if isinstance(value, str):
+        return known_secrets.mask_text(value)
     if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
+        return known_secrets.mask_text(value.decode("utf-8", "backslashreplace"))
     if isinstance(value, BaseException):
-        return f"{type(value).__name__}: {value}"
+        return known_secrets.mask_text(f"{type(value).__name__}: {value}")
     if isinstance(value, Mapping | list | tuple):
         return _items(value, depth)
     return value

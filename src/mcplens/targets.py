@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from mcplens.errors import ConfigurationError
+from mcplens.known_secrets import known_secrets
 from mcplens.transports.base import Transport
 
 Target = str | os.PathLike[str] | Sequence[str]
@@ -72,6 +73,7 @@ def transport_for(
     if kind not in (None, "stdio"):
         raise invalid(f"{kind} needs a URL; {target!r} is a command")
     command = command_of(target)
+    known_secrets.learn_command(command)
     _check_options("a command", options, _STDIO_OPTIONS)
     if "cwd" in options:
         options["cwd"] = os.fspath(options["cwd"])
@@ -135,6 +137,8 @@ def _remote(url: str, kind: str | None, options: dict[str, Any]) -> tuple[MakeTr
         raise invalid(f"{scheme}:// is not supported: use http, https, ws or wss")
     if chosen == "stdio":
         raise invalid(f"stdio needs a command; {url} is a URL")
+    known_secrets.learn_url(url)
+    known_secrets.learn_headers(options.get("headers") or {})
     _check_options(f"a URL over {chosen}", options, _OPTIONS_OF[chosen])
 
     def make() -> Transport:

@@ -2,7 +2,9 @@
 
 import json
 import stat
+import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -238,3 +240,98 @@ def test_what_is_no_request_cannot_be_replayed(shell: Shell) -> None:
     ran = shell.run("history", "replay", run_id, "1")
     assert ran.code == exit_codes.USAGE
     assert "not a request that was sent" in ran.err
+
+
+# Over HTTP: refuses a wrong token and repeats it in all that it says; with the right one it speaks
+# MCP and repeats it as well.
+REPEATING_SERVER = """
+import json, sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def log_message(self, *args): pass
+    def answer(self, status, value):
+        body = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("X-Debug", "you sent " + self.headers.get("Authorization", "nothing"))
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def do_GET(self): self.answer(405, {})
+    def do_POST(self):
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        given = self.headers.get("Authorization", "")
+        if "wrong" in given:
+            return self.answer(401, {"error": "no such token: " + given, "path": self.path})
+        method, identity = message.get("method"), message.get("id")
+        if identity is None:
+            return self.answer(202, {})
+        if method == "initialize":
+            result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                      "serverInfo": {"name": "s", "version": given}}
+        elif method == "tools/list":
+            result = {"tools": [{"name": "go", "inputSchema": {}}]}
+        else:
+            problem = {"code": -32000, "message": "not for " + given, "data": [self.path]}
+            return self.answer(200, {"jsonrpc": "2.0", "id": identity, "error": problem})
+        self.answer(200, {"jsonrpc": "2.0", "id": identity, "result": result})
+server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_port, flush=True)
+server.serve_forever()
+"""
+# Over stdio: prints its arguments and its environment, and dies.
+TALKATIVE_SERVER = """
+import os, sys
+print("started with", sys.argv, os.environ.get("SERVICE_TOKEN"), file=sys.stderr)
+print("not a message:", sys.argv, flush=True)
+sys.exit(3)
+"""
+
+
+@pytest.fixture
+def repeating() -> Iterator[str]:
+    with subprocess.Popen(
+        [sys.executable, "-c", REPEATING_SERVER], stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        yield f"http://127.0.0.1:{server.stdout.readline().strip()}/mcp"
+        server.terminate()
+
+
+@pytest.mark.parametrize("kind", ["wrong", "right"])
+def test_a_token_that_a_server_repeats_is_in_no_file_and_no_message(
+    shell: Shell, tmp_path: Path, repeating: str, kind: str
+) -> None:
+    token, key = f"t0ken-of-ada-{kind}", "k3y/of+ada"
+    words = ["call", f"{repeating}?api_key=k3y%2Fof%2Bada", "go", "-v"]
+    words += ["-H", f"Authorization: Bearer {token}", "--protocol", "2025-11-25"]
+    for extra in ([], ["--json"]):
+        trace = tmp_path / f"trace{len(extra)}.jsonl"
+        ran = shell.run(*words, *extra, "--trace", str(trace))
+        assert ran.code not in (exit_codes.DONE, exit_codes.USAGE), ran.err
+        assert "‹masked" in ran.err
+        for secret in (token, key, "k3y%2Fof"):
+            assert secret not in ran.err
+            assert secret not in ran.text
+    for extra in ([], ["--har"]):
+        file = str(tmp_path / f"export{len(extra)}")
+        assert shell.run("history", "export", *extra, "-o", file).code == exit_codes.DONE
+        assert b"tools/" in Path(file).read_bytes() or kind == "wrong"
+    for secret in (token, key, "k3y%2Fof"):
+        assert holders(tmp_path, secret) == []
+
+
+def test_secrets_of_a_command_that_a_server_prints_are_in_no_file_and_no_message(
+    shell: Shell, tmp_path: Path
+) -> None:
+    argument, variable = "s3cret-of-the-command", "s3cret-of-the-variable"
+    words = ["tools", "-v", "-e", f"SERVICE_TOKEN={variable}"]
+    command = ["--", sys.executable, "-c", TALKATIVE_SERVER, "--api-key", argument]
+    for extra in ([], ["--json"]):
+        ran = shell.run(*words, *extra, *command)
+        assert ran.code != exit_codes.DONE
+        assert "started with" in ran.err
+        for secret in (argument, variable):
+            assert secret not in ran.err + ran.text
+            assert holders(tmp_path, secret) == []

@@ -20,6 +20,7 @@ from mcplens.cli.terminal_text import visible as visible
 from mcplens.cli.terminal_text import visible_json as visible_json
 from mcplens.cli.terminal_text import without_colours as without_colours
 from mcplens.cli.terminal_text import write_sequence, write_text
+from mcplens.known_secrets import known_secrets
 from mcplens.protocol.result_types import Content, ToolResult
 
 # Below this width columns do not help: one item per line.
@@ -97,7 +98,12 @@ def say(text: str | Styled = "", **how: Any) -> None:
 
 
 def note(text: str | Styled, **how: Any) -> None:
-    """A line beside the result; the status line or prompt, if there is one, stays below it."""
+    """A line beside the result; the status line or prompt, if there is one, stays below it.
+
+    Secrets that are known are masked in it: it may be what a server wrote.
+    """
+    if known_secrets:
+        text = (style("") + text).changed(known_secrets.mask_text)
     bottom = _prompt or _status
     try:
         write_text(sys.stderr, style(str(text), **how) if how else text, erases=bool(bottom))

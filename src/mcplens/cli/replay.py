@@ -23,7 +23,7 @@ from mcplens.cli.target_resolution import Target, is_known, resolve, with_option
 from mcplens.events import HttpRequestSent, ProcessStarted
 from mcplens.protocol.secret_masking import mask_url
 from mcplens.store.recorded_secrets import is_masked
-from mcplens.store.replay import ReplayRequest, is_request, request_to_replay
+from mcplens.store.replay import KNOWN, ReplayRequest, is_request, request_to_replay
 from mcplens.store.row_decoding import StoredEvent
 
 # Headers that a transport makes anew for each request; all others were given by the user.
@@ -179,6 +179,8 @@ def _unmasked(recorded: Recorded, target: Target) -> ReplayRequest:
     replay = request_to_replay(recorded.stored, target.secrets)
     if replay.missing:
         key = replay.missing[0]
+        if key == KNOWN:
+            raise _cannot(f"it contains {key}", "make the call again with its value")
         raise _cannot(
             f"the value of {key} was masked, and {target.name} has no value for it in secretKeys",
             f'write {{"secretKeys": {{"{key}": "${{VARIABLE}}"}}}} there',

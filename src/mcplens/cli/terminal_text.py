@@ -14,6 +14,7 @@ import io
 import os
 import re
 import sys
+from collections.abc import Callable
 from typing import Any, BinaryIO, Final, TextIO, cast
 
 import click
@@ -95,6 +96,10 @@ class Styled:
 
     def __radd__(self, other: str) -> Styled:
         return Styled(*_parts_of(other), *self._parts)
+
+    def changed(self, change: Callable[[str], str]) -> Styled:
+        """The same parts with other text."""
+        return Styled(*((change(text), how) for text, how in self._parts))
 
     def rendered(self, *, has_colours: bool, is_line: bool) -> str:
         """Harmless text, with our own escape sequences around the parts that have a style."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from mcplens.config.model import ServerEntry, Settings
 from mcplens.config.placeholders import escape_dollar
+from mcplens.known_secrets import known_secrets
 
 Target = list[str] | str
 
@@ -26,6 +27,7 @@ def to_connect_options(
     """
     if entry.problem is not None:
         raise entry.problem
+    learn_secrets(entry)
     options: dict[str, Any] = {"server_id": entry.name, "protocol_version": entry.protocol_version}
     settings = settings or Settings()
     options |= _times(entry, settings)
@@ -43,6 +45,16 @@ def to_connect_options(
     if entry.transport == "stdio":
         return [str(entry.command), *entry.args], options | _for_process(entry)
     return str(entry.url), options | _for_network(entry)
+
+
+def learn_secrets(entry: ServerEntry) -> None:
+    """Make the secrets of an entry known, so that they are masked wherever they come back."""
+    known_secrets.learn_members(entry.auth)
+    known_secrets.learn_members(entry.secret_keys, entry.secret_keys)
+    known_secrets.learn_members(entry.env)
+    known_secrets.learn_headers(entry.headers)
+    known_secrets.learn_url(entry.url or "")
+    known_secrets.learn_command([entry.command or "", *entry.args])
 
 
 def _for_process(entry: ServerEntry) -> dict[str, Any]:

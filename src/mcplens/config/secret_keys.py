@@ -52,12 +52,17 @@ def find_keys_by_server(
 ) -> Callable[[str], tuple[str, ...]]:
     """The secret keys of each server by name, including those of the whole configuration.
 
+    The secrets of all servers are known from then on.
+
     Raises:
         InspectorError: as `find_secret_keys`.
     """
     from mcplens.config.configuration import load_configuration
+    from mcplens.config.connect_options import learn_secrets
 
     configuration = load_configuration(path, here=here)
+    for entry in configuration.servers:
+        learn_secrets(entry)
     wide = secret_keys_of(configuration)
     own = {entry.name: tuple(entry.secret_keys) for entry in configuration.servers}
     return lambda name: (*wide, *own.get(name, ()))

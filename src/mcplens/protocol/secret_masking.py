@@ -1,12 +1,13 @@
-"""Masks secrets in HTTP exchanges that are shown or recorded; the length stays visible.
+"""Which names belong to secrets, and masking by these names; the length stays visible.
 
-Called by the transports before an exchange becomes an event.
+The transports call it before an HTTP exchange becomes an event. Secrets that come back somewhere
+else are found by their values (known_secrets.py).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -15,6 +16,17 @@ _SECRET_NAME: Final = re.compile(
     r"|(?:^|-)(?:auth|jwt|pass|passwd|pwd)(?:-|$)|(?<!websocket)-key$",
     re.I,
 )
+# Options and variables that only have a secret's name in theirs: where it is, how many, whether.
+_ABOUT_A_SECRET: Final = re.compile(
+    r"^-*(?:no|without|skip|disable|enable|use|allow|max|min)-|tokens$"
+    r"|-(?:file|path|dir|folder|url|uri|endpoint|host|name|limit|count|size|length|ttl|timeout"
+    r"|expiry|env|type|mode|method|header|helper|server)$",
+    re.I,
+)
+# It only names a secret.
+_PLACEHOLDER: Final = "${"
+_WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_PARAMETERS: Final = frozenset({"key", "sig", "code"})
 # Names contain no ?: otherwise the search would be quadratic in their number.
 _QUERY_VALUE: Final = re.compile(r"(?<=[?&])([^=&#?]+)=([^&#]+)")
 _USER_INFO: Final = re.compile(r"(?<=://)[^/@?#]+(?=@)")
@@ -28,6 +40,35 @@ def mask(value: str) -> str:
 def is_secret_name(name: str) -> bool:
     """Whether the value of this name must not be shown."""
     return _SECRET_NAME.search(name.replace("_", "-")) is not None
+
+
+def is_secret_option(name: str) -> bool:
+    """Whether an option, a variable or a key of this name has a secret as its value."""
+    plain = _WORDS.sub("-", name).replace("_", "-").lstrip("-")
+    return is_secret_name(plain) and _ABOUT_A_SECRET.search(plain) is None
+
+
+def is_secret_parameter(name: str) -> bool:
+    """Whether a parameter in the query of a URL is a secret."""
+    return name.lower() in _PARAMETERS or is_secret_name(name)
+
+
+def option_values(argv: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """The values of options and variables that are named like secrets (`--token X`, `--token=X`,
+    `-e TOKEN=X`), each with the position of its word."""
+    is_value = False
+    for at, word in enumerate(argv):
+        if is_value and not word.startswith("-"):
+            is_value = False
+            if _PLACEHOLDER not in word:
+                yield at, word
+            continue
+        name, equals, value = word.partition("=")
+        is_option = at > 0 and (word.startswith("-") or (bool(equals) and name.isidentifier()))
+        is_secret = is_option and is_secret_option(name)
+        if is_secret and value and _PLACEHOLDER not in value:
+            yield at, value
+        is_value = is_secret and not equals
 
 
 def mask_headers(headers: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:

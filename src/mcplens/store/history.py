@@ -20,7 +20,7 @@ from mcplens.store.blocks import unpack
 from mcplens.store.filters import EventMatcher
 from mcplens.store.filters import Filter as Filter
 from mcplens.store.lenient_json import from_json
-from mcplens.store.recorded_secrets import KeyMasker, KeysOf
+from mcplens.store.recorded_secrets import KeysOf, Maskers
 from mcplens.store.request_records import RequestRows, gather
 from mcplens.store.row_decoding import StoredEvent, decode_row
 from mcplens.store.rows import Row, mask_row
@@ -276,15 +276,14 @@ class History:
     def scan_masked(
         self, wanted: Filter | None, keys_of: KeysOf | None
     ) -> Iterator[tuple[str, Row]]:
-        """As `scan`, with these keys masked: one may have become secret since it was recorded."""
-        # By run too: a masker remembers streams by ids that are unique within a run.
-        maskers: dict[tuple[str, str], KeyMasker | None] = {}
+        """As `scan`, with these keys and known secrets masked: one may have become secret since it
+        was recorded."""
+        # One for each run: a masker remembers streams by ids that are unique within a run.
+        maskers: dict[str, Maskers] = {}
         for run_id, row in self.scan(wanted):
-            source = (run_id, row.server_id)
-            if source not in maskers:
-                keys = tuple(keys_of(row.server_id)) if keys_of is not None else ()
-                maskers[source] = KeyMasker(keys) if keys else None
-            masker = maskers[source]
+            if run_id not in maskers:
+                maskers[run_id] = Maskers(keys_of or (lambda server_id: ()))
+            masker = maskers[run_id].of(row.server_id)
             yield run_id, row if masker is None else mask_row(row, masker)
 
     def _block_of(self, place: int) -> int:

@@ -1,4 +1,5 @@
-"""Masks secrets in what is recorded: values of secret keys in JSON, headers and URLs in commands.
+"""Masks secrets in what is recorded, exported or shown of events: values of secret keys in JSON,
+secrets in commands, and every secret that is known by its value (known_secrets.py).
 
 A masked value keeps its length, and a `Mask` says where it was. Headers and URLs of HTTP exchanges
 are masked by their names before they are published (protocol/secret_masking.py); here also headers
@@ -7,11 +8,14 @@ that the configuration calls secret. Called by rows.py.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
+
+from mcplens.known_secrets import known_secrets
 
 if TYPE_CHECKING:
     import re
@@ -20,8 +24,9 @@ if TYPE_CHECKING:
 
 # The secret keys of a server, by its id.
 KeysOf = Callable[[str], Iterable[str]]
-# A secret value: where it begins, where it ends, and the key that it belongs to.
-Secret = tuple[int, int, str]
+# A secret value: where it begins, where it ends, and the key that it belongs to; None for one that
+# is known by its value.
+Secret = tuple[int, int, str | None]
 # What is overwritten in a value: start, end, and the byte written.
 _Spans = list[tuple[int, int, bytes]]
 
@@ -81,7 +86,7 @@ def mask_named_headers(
 
 
 class KeyMasker:
-    """Finds the values of secret JSON members in bytes, whole or in pieces.
+    """Finds the values of secret JSON members, and known secrets, in bytes, whole or in pieces.
 
     JSON inside a JSON string is searched as well: there each quote has backslashes before it. In an
     array or object all strings and numbers are secret; true, false and null stay.
@@ -97,7 +102,8 @@ class KeyMasker:
         self.names = frozenset(plain(key) for key in keys)
         self._keys = [(key, msgspec.json.encode(key)[1:-1]) for key in keys]
         self._tail_bytes = max((len(data) for _, data in self._keys), default=0) + _AROUND_BYTES
-        self._tails: dict[Hashable, bytes] = {}
+        # Of each stream: the end of what was searched for keys, and for values.
+        self._tails: dict[Hashable, tuple[bytes, bytes]] = {}
 
     def __repr__(self) -> str:
         return f"<KeyMasker of {len(self._keys)} keys>"
@@ -105,20 +111,43 @@ class KeyMasker:
     def mask(self, data: bytes) -> tuple[bytes, list[Secret]]:
         """The bytes with every secret value masked, and where those are."""
         secrets, spans, _ = self._find(data)
-        return _starred(data, spans), secrets
+        for start, end, fill in spans:
+            if fill == _STAR:
+                known_secrets.learn_from_traffic(_text(data[start:end]))
+        return self._with_known(_starred(data, spans), secrets)
 
     def mask_piece(self, stream: Hashable, data: bytes) -> tuple[bytes, list[Secret]]:
         """The next piece of a stream; a value may begin in one piece and end in another."""
-        tail = self._tails.pop(stream, b"")
+        tail, before = self._tails.pop(stream, (b"", b""))
         secrets, spans, rest = self._find(tail + data)
         at = len(tail)
-        self._tails[stream] = rest
+        last = (before + data)[-known_secrets.longest :] if known_secrets else b""
+        self._tails[stream] = rest, last
         if len(self._tails) > _MAX_STREAMS:
             self.end_stream(next(iter(self._tails)))
-        return _starred(data, _after(at, spans)), _after(at, secrets)
+        shown = _starred(data, _after(at, spans))
+        return self._with_known(shown, _after(at, secrets), before, is_piece=True)
 
     def end_stream(self, stream: Hashable) -> None:
         self._tails.pop(stream, None)
+
+    def _with_known(
+        self, data: bytes, secrets: list[Secret], before: bytes = b"", *, is_piece: bool = False
+    ) -> tuple[bytes, list[Secret]]:
+        """Mask the secrets that are known by their values too; `before` is the end of the piece
+        before this one, in which one may have begun."""
+        if not known_secrets:
+            return data, secrets
+        whole, at = before + data, len(before)
+        found = known_secrets.find(whole)
+        # The rest of it comes with the next piece, but this one is written now.
+        if is_piece and (begun := known_secrets.begun_at_end(whole)) < len(whole):
+            found.append((begun, len(whole)))
+        spans = _after(at, [(start, end, _fill(whole[start:end])) for start, end in found])
+        if not spans:
+            return data, secrets
+        known: list[Secret] = [(start, end, None) for start, end, _ in spans]
+        return _starred(data, spans), sorted([*secrets, *known], key=lambda secret: secret[:2])
 
     def _find(self, data: bytes) -> tuple[list[Secret], _Spans, bytes]:
         """The secret values, the spans to overwrite, and the tail to search the next piece with."""
@@ -142,7 +171,7 @@ class KeyMasker:
                     rest = data[at - 1 - depth : start] + is_open
                 at = data.find(key, max(end, at + 1))
         outermost = _outermost(values)
-        secrets = [(start, end, name) for start, end, name, _ in outermost]
+        secrets: list[Secret] = [(start, end, name) for start, end, name, _ in outermost]
         return secrets, [span for value in outermost for span in value[3]], rest
 
     def _opening(self, data: bytes, at: int, length: int) -> tuple[int, int] | None:
@@ -208,6 +237,20 @@ class KeyMasker:
         return start, len(data), spans, b"[" * level + _backslashes_at_end(data, start)
 
 
+def _text(data: bytes) -> str | None:
+    """The text that these bytes of a JSON string stand for, also in JSON within JSON."""
+    found: str | None = None
+    with contextlib.suppress(msgspec.DecodeError, UnicodeError):
+        while found is None or b"\\" in data:
+            found = msgspec.json.decode(b'"' + data + b'"', type=str)
+            data = found.encode()
+    return found
+
+
+def _fill(secret: bytes) -> bytes:
+    return _DIGIT if secret.isdigit() else _STAR
+
+
 class Maskers:
     """The masker of each server, by its current secret keys."""
 
@@ -219,13 +262,17 @@ class Maskers:
         return f"<Maskers of {len(self._known)} servers>"
 
     def of(self, server_id: str) -> KeyMasker | None:
-        """The masker of a server; None if it has no secret keys."""
+        """The masker of a server; None if it has no secret keys, and no secret is known."""
         keys = tuple(self._keys_of(server_id))
         known = self._known.get(server_id)
         # Kept while the keys are the same: it remembers open streams.
         if known is None or known[0] != keys:
-            known = self._known[server_id] = keys, KeyMasker(keys) if keys else None
-        return known[1]
+            known = self._known[server_id] = keys, None
+        masker = known[1]
+        if masker is None and (keys or known_secrets):
+            masker = KeyMasker(keys)
+            self._known[server_id] = keys, masker
+        return masker
 
 
 def _outermost(
@@ -288,10 +335,14 @@ def _starred(data: bytes, spans: _Spans) -> bytes:
 
 
 def mask_argv(argv: Sequence[str], names: frozenset[str] = frozenset()) -> list[str]:
-    """A command with secrets in URLs and headers, and values of secret keys, masked."""
+    """A command with secrets in URLs and headers, the values of options that are named like
+    secrets, and values of secret keys, masked."""
+    from mcplens.protocol.secret_masking import mask, option_values
+
+    options = dict(option_values(argv))
     shown: list[str] = []
     is_value = False
-    for argument in argv:
+    for at, argument in enumerate(argv):
         name, equals, value = argument.partition("=")
         is_named = plain(name) in names
         is_option = is_named and argument.startswith("-")
@@ -299,10 +350,10 @@ def mask_argv(argv: Sequence[str], names: frozenset[str] = frozenset()) -> list[
             shown.append(argument)
             is_value = False
         elif is_value or (is_named and equals):
-            from mcplens.protocol.secret_masking import mask
-
             shown.append(mask(argument) if is_value else f"{name}={mask(value)}")
             is_value = False
+        elif at in options:
+            shown.append(argument.removesuffix(options[at]) + mask(options[at]))
         else:
             shown.append(_mask_argument(argument))
             is_value = is_option

@@ -20,6 +20,8 @@ from mcplens.store.row_decoding import StoredEvent
 # The protocol's own members of `_meta`: 2026-07-28 writes them into every request.
 _OWN_META: Final = "io.modelcontextprotocol/"
 _UNKNOWN: Final = "an unknown key"
+# In place of a key, for a secret that was masked by its value.
+KNOWN: Final = "a token or password that was masked"
 
 
 class ReplayRequest(msgspec.Struct, frozen=True):
@@ -45,11 +47,11 @@ def request_to_replay(stored: StoredEvent, secrets: Mapping[str, Any]) -> Replay
     """
     message: Frame = stored.event.message  # type: ignore[attr-defined]
     raw, signs = _signed(message.raw, stored.masked)
+    missing = [KNOWN] if any(map(_is_within_text, stored.masked)) else []
     params = decode_value(raw)[0].get("params")
     if params is not None and not isinstance(params, dict):
         raise InspectorError("INVALID_REQUEST", "its params are not an object; send it raw")
     params = _without_own_meta(params)
-    missing = []
     for sign, key in signs.items():
         if sign not in json.dumps(params, ensure_ascii=False):
             continue  # it was in a part that is left out
@@ -80,7 +82,7 @@ def _signed(raw: bytes, masked: tuple[Mask, ...]) -> tuple[bytes, dict[str, str]
     """The bytes with a placeholder for each masked value, and the key of each placeholder."""
     signs: dict[str, str] = {}
     for number, mark in reversed(list(enumerate(masked))):
-        if mark.start is None or mark.end is None:
+        if mark.start is None or mark.end is None or _is_within_text(mark):
             continue
         sign = f"‹masked value {number}›"
         signs[sign] = mark.key or _UNKNOWN
@@ -90,6 +92,11 @@ def _signed(raw: bytes, masked: tuple[Mask, ...]) -> tuple[bytes, dict[str, str]
             quote = b"\\" * (len(before) - len(before.rstrip(b"\\"))) + b'"'
         raw = raw[: mark.start] + quote + sign.encode() + quote + raw[mark.end :]
     return raw, signs
+
+
+def _is_within_text(mark: Mask) -> bool:
+    """Whether a secret was masked by its value, which may be part of a text."""
+    return mark.start is not None and mark.key is None
 
 
 def _filled(value: Any, sign: str, secret: Any) -> Any:

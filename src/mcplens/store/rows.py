@@ -25,6 +25,7 @@ from mcplens.events import (
     RequestEnded,
     RequestStarted,
 )
+from mcplens.known_secrets import known_secrets
 from mcplens.protocol.frames import Frame, Kind, Malformed, Message, RequestId
 from mcplens.store.lenient_json import from_json, to_json
 from mcplens.store.recorded_secrets import (
@@ -150,8 +151,8 @@ class RowEncoder:
 
     def __init__(self, secret_keys: Iterable[str] = (), *, keys_of: KeysOf | None = None) -> None:
         keys = tuple(secret_keys)
-        has_keys = keys_of is not None or keys
-        self._maskers = Maskers(keys_of or (lambda server_id: keys)) if has_keys else None
+        self._has_keys = keys_of is not None or bool(keys)
+        self._maskers = Maskers(keys_of or (lambda server_id: keys))
 
     def __repr__(self) -> str:
         return f"<RowEncoder {self._maskers}>"
@@ -159,7 +160,12 @@ class RowEncoder:
     def encode(self, batch: Iterable[Event]) -> list[Row]:
         """The rows of these events."""
         rows = [_MAKERS.get(type(event), _other)(event) for event in batch]
-        return rows if self._maskers is None else mask_rows(rows, self._maskers)
+        return mask_rows(rows, self._maskers) if self._has_keys or known_secrets else rows
+
+
+def exact_row(event: Event) -> Row:
+    """The row of an event with known secrets in it, to send it again; never to be shown or kept."""
+    return _MAKERS.get(type(event), _other)(event)
 
 
 def _sent(event: FrameSent) -> Row:
@@ -312,7 +318,7 @@ def _about(message: Message) -> tuple[RequestId | None, str, dict[str, Any]]:
 
 
 def mask_rows(rows: list[Row], maskers: Maskers) -> list[Row]:
-    """The rows with the secret keys of their servers masked."""
+    """The rows with the secret keys of their servers, and known secrets, masked."""
     # Once per server, not per row: there may be a flood of them.
     found = {server_id: maskers.of(server_id) for server_id in {row.server_id for row in rows}}
     if not any(found.values()):
@@ -321,7 +327,7 @@ def mask_rows(rows: list[Row], maskers: Maskers) -> list[Row]:
 
 
 def mask_row(row: Row, masker: KeyMasker) -> Row:
-    """The row with the values of secret keys masked; earlier masks stay."""
+    """The row with the values of secret keys, and known secrets, masked; earlier masks stay."""
     name, detail, payload = row.kind, row.detail, row.payload
     marks: list[Mask] = []
     known: list[Any] = []

@@ -17,7 +17,7 @@ from mcplens.store.history import History, IsStopped, Place, check
 from mcplens.store.pins import find_pin
 from mcplens.store.replay import is_request
 from mcplens.store.row_decoding import StoredEvent, decode_row
-from mcplens.store.rows import Row, RowEncoder
+from mcplens.store.rows import Row, RowEncoder, exact_row
 from mcplens.web.api.events import EventPage, EventView, MatchesView, RunPage, RunView
 from mcplens.web.event_rows import event_view
 from mcplens.web.thread_pool import run_in_thread
@@ -141,8 +141,10 @@ def _matches_in_memory(kept: list[Event], wanted: Filter, is_stopped: IsStopped)
             yield row.seq
 
 
-async def row_of(workspace: Workspace, run_id: str, seq: int) -> Row:
+async def row_of(workspace: Workspace, run_id: str, seq: int, *, is_exact: bool = False) -> Row:
     """One event as a row: from memory, from its run, or from its pin.
+
+    `is_exact` leaves known secrets in it, if it is in memory: for what is sent again.
 
     Raises:
         InspectorError: it is not recorded.
@@ -150,8 +152,7 @@ async def row_of(workspace: Workspace, run_id: str, seq: int) -> Row:
     if run_id == workspace.bus.run_id:
         for event in workspace.bus.since(seq - 1)[:1]:
             if event.seq == seq:
-                (row,) = RowEncoder().encode([event])
-                return row
+                return exact_row(event) if is_exact else RowEncoder().encode([event])[0]
 
     def find() -> Row | None:
         path = workspace.recording_path
@@ -187,7 +188,8 @@ async def recorded_request(workspace: Workspace, run_id: str, seq: int) -> Store
     Raises:
         InspectorError: it is not a request, or not recorded.
     """
-    _, stored, _ = await event(workspace, run_id, seq)
+    row = await row_of(workspace, run_id, seq, is_exact=True)
+    stored = decode_row(run_id, row)
     if not is_request(stored):
         raise InspectorError("INVALID_REQUEST", f"the event {run_id}/{seq} is not a request")
     return stored

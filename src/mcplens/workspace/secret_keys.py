@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from mcplens.config.connect_options import learn_secrets
 from mcplens.config.model import Configuration, ServerEntry
 from mcplens.config.secret_keys import problem_of_keys
 from mcplens.errors import InspectorError
@@ -33,7 +34,8 @@ class SecretKeys:
             self.add(entry)
 
     def add(self, entry: ServerEntry) -> None:
-        """Add the keys of one server."""
+        """Add the keys of one server; its secrets are masked wherever they come back."""
+        learn_secrets(entry)
         if entry.secret_keys:
             self._own[entry.name] = _united(self._own.get(entry.name, ()), entry.secret_keys)
 
