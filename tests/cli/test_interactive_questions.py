@@ -201,7 +201,7 @@ def test_a_url_is_shown_with_its_host_and_what_is_odd_about_it(shell: Shell) -> 
         assert screen.end() == exit_codes.DONE
     assert f"  {url}" in shown
     assert "  It opens evil.example." in shown
-    assert any(line.startswith("  Careful: it is http") for line in shown)
+    assert any(line.startswith("  Careful: It is http") for line in shown)
     assert result_of(screen) == {"1": {"action": "decline"}}
 
 

@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
+from mcplens.protocol import url_checks
+
 from .browser import PATIENCE_S, Watched, watched
 from .site import Site
 
@@ -61,6 +63,16 @@ URL = {
 }
 
 
+def link_to(params: dict[str, Any]) -> dict[str, Any] | None:
+    """The URL of a question, judged as the backend does."""
+    url = params.get("url")
+    if url is None:
+        return None
+    warnings = url_checks.url_warnings(url)
+    facts = {"url": url, "host": url_checks.host_of(url), "warnings": list(warnings)}
+    return {**facts, "is_openable": url_checks.is_openable(url)}
+
+
 class Asked:
     """A page whose stream carries questions, and the commands that answered them."""
 
@@ -99,7 +111,7 @@ class Asked:
                 "origin": "request", "task_id": None, "opened": 0.0, "deadline": 4_000_000_000.0,
                 "profile": None, "is_done": False, "outcome": None, "server_name": "demo",
                 "mode": params.get("mode"), "number": number + 1, "count": len(questions),
-                "round": None, "most_rounds": None, "link": None, "answering_by": None,
+                "round": None, "most_rounds": None, "link": link_to(params), "answering_by": None,
                 "answered_by": None, **fields,
             }  # fmt: skip
             self._changed("questions", f"q{number}", question)
@@ -224,7 +236,7 @@ def test_a_form_is_filled_in_and_submitted(asked: Asked) -> None:
 def test_an_odd_address_is_shown_with_warnings(asked: Asked) -> None:
     page = asked.ask(("elicitation/create", URL))
     panel = page.get_by_label("Question: elicitation/create")
-    for words in ("abc-1", "xn--pple-43d.example", "punycode", "user information", "Copy"):
+    for words in ("abc-1", "xn--pple-43d.example", "punycode", "hides a user name", "Copy"):
         expect(panel).to_contain_text(words)
     panel.get_by_role("button", name="Decline").click()
     assert asked.answer() == {

@@ -23,7 +23,7 @@ from .asking import (
     until_done,
     write_demo,
 )
-from .harness import Page, Refusal, Site, site
+from .harness import PYTHON, Page, Refusal, Site, site, write_config
 
 PROFILES = {
     "slow": {"kind": "delay", "seconds": 0.3, "then": "echo"},
@@ -232,6 +232,7 @@ async def test_a_url_is_judged_accepted_and_awaited(asker: Page) -> None:
     assert link["is_openable"]
     is_stateless = asker.things["servers", SERVER]["protocol_version"] == STATELESS
     answer = {"question_id": question["question_id"], "action": "accept"}
+    assert link["warnings"] == []
     if is_stateless:
         await visit(link["url"])
         await asker.ask("AnswerElicitation", **answer)
@@ -245,6 +246,42 @@ async def test_a_url_is_judged_accepted_and_awaited(asker: Page) -> None:
     ended = await asker.ended(call_id)
     assert text_of(ended) == "the page was visited"
     assert ended["awaiting"] == []
+
+
+URL_WITHOUT_ID = """
+import json, sys
+URL = {"mode": "url", "message": "Open it", "url": "http://127.evil.com/x"}
+def say(**message):
+    print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
+for line in sys.stdin:
+    message = json.loads(line)
+    method, identity = message.get("method"), message.get("id")
+    if method == "initialize":
+        say(id=identity, result={"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                                 "serverInfo": {"name": "urls", "version": "1"}})
+    elif method == "tools/list":
+        say(id=identity, result={"tools": [{"name": "ask", "inputSchema": {"type": "object"}}]})
+    elif method == "tools/call":
+        say(id="u", method="elicitation/create", params=URL)
+"""
+
+
+async def test_a_call_shows_that_a_page_is_awaited_whose_end_no_server_will_report(
+    tmp_path: Path,
+) -> None:
+    entry = {"command": PYTHON, "args": ["-c", URL_WITHOUT_ID], "inheritEnv": True}
+    write_config(tmp_path, urls=entry)
+    async with site(tmp_path) as web, web.page() as page:
+        await page.connected("urls")
+        call = await page.ask("CallTool", server_id="urls", name="ask", arguments={})
+        (question,) = await asked(page)
+        link = question["link"]
+        assert link["warnings"] == ["It is http: others can read what you type there."]
+        accept = {"question_id": question["question_id"], "action": "accept"}
+        await page.ask("AnswerElicitation", **accept)
+        await page.until(lambda: page.things["calls", call["call_id"]]["awaiting"] == [link])
+        await page.ask("CancelCall", call_id=call["call_id"])
+        await page.until(lambda: page.things["calls", call["call_id"]]["awaiting"] == [])
 
 
 async def visit(url: str) -> None:

@@ -112,7 +112,7 @@ class InteractiveAnswers:
         output.note(f"  {_in_one_line(_brief(url))}", bold=True)  # in one piece, to be copied
         _tell(f"It opens {elicitation.host_of(url) or 'no host'}.")
         for warning in elicitation.url_warnings(url):
-            _tell(f"Careful: {warning}.", fg="red")
+            _tell(f"Careful: {warning}", fg="red")
         return await self._decide("Opened it (a), decline (d), cancel (c)? [c] ")
 
     async def _decide(self, prompt: str) -> Any:

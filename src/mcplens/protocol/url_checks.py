@@ -43,48 +43,55 @@ def is_openable(url: Any) -> bool:
 
 
 def url_warnings(url: Any) -> tuple[str, ...]:
-    """What a person should know before opening the URL; empty for https, or http on loopback."""
+    """What a person should know before opening the URL, as sentences that every surface shows.
+
+    Empty for https, and for http on loopback.
+    """
     if not isinstance(url, str) or not url:
-        return ("it is not a valid URL",)
+        return ("It is not a valid URL.",)
     return tuple(_warnings(url, _split(url)))
 
 
 def _warnings(url: str, parts: _Parts) -> Iterator[str]:
     if _INVISIBLE.search(url):
-        yield "it contains spaces, control characters or other invisible ones"
+        yield "It contains spaces, control characters or other invisible ones."
     if len(url) > _LONGEST:
-        yield f"it is very long: {len(url)} characters"
+        yield f"It is very long: {len(url)} characters."
     if not parts.scheme:
-        yield "it is not a valid URL"
+        yield "It is not a valid URL."
         return
     if parts.scheme not in _USUAL_PORTS:
-        yield f"its scheme is {parts.scheme}:, not https:"
+        yield f"Its scheme is {parts.scheme}, not https."
         return
     if not parts.host:
-        yield "it has no host"
+        yield "It has no host."
         return
     is_local = _is_loopback(parts.host)
     if parts.scheme == "http" and not is_local:
-        yield "it is http: others can read what you type there"
+        yield "It is http: others can read what you type there."
     if parts.user_info:
-        yield f"it hides a user name before the host; the real host is {parts.host}"
+        yield f"It hides a user name before the host; the real host is {parts.host}."
     if "\\" in url:
-        yield "it contains a backslash, which browsers treat as a slash"
+        yield "It contains a backslash, which browsers treat as a slash."
     yield from _host_warnings(parts.host, is_local)
     if parts.port not in ("", _USUAL_PORTS[parts.scheme]) and not is_local:
-        yield f"its port is unusual: {parts.port[:10]}"
+        yield f"Its port is unusual: {parts.port[:10]}."
 
 
 def _host_warnings(host: str, is_local: bool) -> Iterator[str]:
     labels = host.split(".")
     if not host.isascii():
-        yield "its host has non-ASCII letters, which can look like other letters"
+        yield "Its host has non-ASCII letters, which can look like other letters."
     if any(label.startswith("xn--") for label in labels):
-        yield "its host is punycode (xn--): it can look like another name"
+        yield "Its host is punycode (xn--): it can look like another name."
     if "%" in host:
-        yield "its host is percent-encoded"
-    if not is_local and (_NUMERIC.fullmatch(host) or _is_address(host)):
-        yield "its host is an IP address, not a name"
+        yield "Its host is percent-encoded."
+    if is_local:
+        return
+    if _NUMERIC.fullmatch(host) or _is_address(host):
+        yield "Its host is an IP address, not a name."
+    elif "." not in host.rstrip("."):
+        yield "Its host has no dot: it is in your own network."
 
 
 def _split(url: Any) -> _Parts:

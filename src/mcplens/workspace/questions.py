@@ -80,8 +80,7 @@ class Question(msgspec.Struct):
     @property
     def is_awaited(self) -> bool:
         """A person agreed to open a URL, and the server has not reported that it is done."""
-        has_end = self.mode == "url" and self.elicitation_id is not None
-        return has_end and self.is_accepted and not self.is_completed
+        return self.mode == "url" and self.is_accepted and not self.is_completed
 
 
 def handler_of(client: Client, method: str) -> QuestionHandler:

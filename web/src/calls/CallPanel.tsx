@@ -1,5 +1,5 @@
 // A call from its start to its end: what it waits for, its questions, its result.
-import { Badge, Button, Loader } from "@mantine/core";
+import { Badge, Button } from "@mantine/core";
 import { memo } from "react";
 import { Link } from "react-router";
 import type { CallView, QuestionView } from "../api/types";
@@ -120,11 +120,6 @@ function PendingQuestions({ call, questions, isSure, chosen }: PendingQuestionsP
           <Link to="/questions">Show all questions</Link>
         </div>
       )}
-      {call.awaiting.map((link) => (
-        <div key={link.url} className="row" role="status">
-          <Loader size={14} /> Waiting for completion at {link.host || link.url}
-        </div>
-      ))}
     </>
   );
 }

@@ -8,6 +8,7 @@ import { withErrorToast } from "../state/toasts";
 import { formatDuration } from "../values/format";
 import { visible } from "../values/hiddenCharacters";
 import css from "./CallPanel.module.css";
+import { waitingFor } from "./callStatus";
 
 // The engine's message for a plain cancellation.
 const BY_USER = "cancelled by the user";
@@ -44,9 +45,7 @@ export function CallProgress({ call, hasCancel = true }: { call: CallView; hasCa
   return (
     <div className={css.running}>
       <div className="row">
-        <span className="grow cut">
-          {progress ? progressLabel(progress) : "Waiting for the answer"}
-        </span>
+        <span className="grow cut">{progress ? progressLabel(progress) : waitingFor(call)}</span>
         {share !== null && <span>{Math.round(share)} %</span>}
         <span className={css.time} role="timer">
           {formatDuration(Math.max(0, now - call.started))}
@@ -57,6 +56,7 @@ export function CallProgress({ call, hasCancel = true }: { call: CallView; hasCa
           </Button>
         )}
       </div>
+      {progress && call.awaiting.length > 0 && <span className={css.last}>{waitingFor(call)}</span>}
       <Progress
         value={share ?? 100}
         animated={share === null}

@@ -1,5 +1,6 @@
 // Status of a call as a label and color, the same everywhere.
 import type { CallView } from "../api/types";
+import { visible } from "../values/hiddenCharacters";
 
 const TONES: Record<CallView["status"], string> = {
   pending: "gray",
@@ -23,7 +24,15 @@ export function callStatus(call: CallView): { word: string; tone: string } {
   if (call.status === "completed" && call.kind === "raw" && call.result_size_bytes === 0)
     return { word: "Sent, no reply", tone: "gray" };
   if (call.is_waiting_on_user) return { word: "Waiting for you", tone: "orange" };
+  if (call.awaiting.length > 0) return { word: "Waiting for completion", tone: "yellow" };
   return { word: WORDS[call.status], tone: TONES[call.status] };
+}
+
+/** What a running call waits for. */
+export function waitingFor(call: CallView): string {
+  const hosts = [...new Set(call.awaiting.map(({ host, url }) => visible(host || url)))];
+  if (call.is_waiting_on_user) return "Waiting for you";
+  return hosts.length ? `Waiting for completion at ${hosts.join(", ")}` : "Waiting for the answer";
 }
 
 /** Whether a finding is about the output schema; others are about the message. */

@@ -13,7 +13,7 @@ import { emptyInspector, useInspector } from "../state/store";
 import { aCall, anEvent, aServer } from "../testing/views";
 import { parseExactly } from "../values/exactJson";
 import { CallPanel } from "./CallPanel";
-import { callStatus, findingsSummary } from "./callStatus";
+import { callStatus, findingsSummary, waitingFor } from "./callStatus";
 import { asCommand, asCurl, asJsonRpc, asPython } from "./copyAs";
 import { MalformedCount } from "./MalformedNotice";
 import { ResultView } from "./ResultView";
@@ -353,4 +353,15 @@ describe("texts", () => {
     expect(promptText({ messages })).toBe("Hello\n\nBye\n\nA file");
     expect(promptText("nothing")).toBe("");
   });
+});
+
+it("a running call says what it waits for: you, a page to be visited, or the answer", () => {
+  const url = "https://example.com/x";
+  const awaiting = [{ url, host: "example.com", warnings: [], is_openable: true }];
+  const running = aCall({ status: "in_progress" });
+  const atPage = { ...running, awaiting };
+  expect(waitingFor(running)).toBe("Waiting for the answer");
+  expect(waitingFor(atPage)).toBe("Waiting for completion at example.com");
+  expect(callStatus(atPage).word).toBe("Waiting for completion");
+  expect(waitingFor({ ...atPage, is_waiting_on_user: true })).toBe("Waiting for you");
 });

@@ -1,6 +1,7 @@
 // URL elicitation: a server asks the user to open a URL. It is shown with warnings, never opened
 // automatically.
 import { Button, Loader } from "@mantine/core";
+import type { LinkView } from "../api/types";
 import { Callout } from "../components/Callout";
 import { copyText } from "../components/clipboard";
 import { command } from "../state/commands";
@@ -12,18 +13,15 @@ import { ElicitationMessage } from "./ElicitationMessage";
 import type { AnswerProps } from "./QuestionPanel";
 import { asText } from "./questionParams";
 import { WholeRequest } from "./RequestParams";
-import { inspectUrl } from "./urlWarnings";
+
+const NO_LINK: LinkView = { url: "", host: "", warnings: [], is_openable: false };
 
 export function ElicitationUrl({ question, send, edited, note }: AnswerProps) {
   const { question_id, link, server_id, server_name } = question;
   const asker = visible(server_name || server_id);
   const params = fieldsOf(question.params);
-  const isText = typeof params.url === "string";
-  const url = link?.url || (isText ? String(params.url) : "");
-  const own = inspectUrl(url);
-  // Warnings of the page and of the backend are both shown.
-  const warnings = [...new Set([...own.warnings, ...(link?.warnings ?? [])])];
-  const isOpenable = own.isOpenable && (link?.is_openable ?? true);
+  // The backend is the only judge; what it has not seen is not opened.
+  const { url, host, warnings, is_openable: isOpenable } = link ?? NO_LINK;
   const [isOpened, setOpened] = useAnswerDraft(question, false, edited);
   const answer = (action: "accept" | "decline" | "cancel"): void =>
     send((force) => command("AnswerElicitation", { question_id, action, force }));
@@ -54,16 +52,16 @@ export function ElicitationUrl({ question, send, edited, note }: AnswerProps) {
         </span>
       )}
       <Callout>
-        {own.host ? (
+        {host ? (
           <>
-            Server “{asker}” asks you to open <strong className="mono">{own.host}</strong>. Verify
-            the domain.
+            Server “{asker}” asks you to open <strong className="mono">{visible(host)}</strong>.
+            Verify the domain.
           </>
         ) : (
           `Do not open this address from server “${asker}”.`
         )}
         {warnings.map((warning) => (
-          <div key={warning}>{warning}</div>
+          <div key={warning}>{visible(warning)}</div>
         ))}
       </Callout>
       <AnswerBar note={note}>

@@ -7,7 +7,6 @@ import { formProblem, parseSampling } from "./questionParams";
 import { questionSummary } from "./questionSummary";
 import { mayBeRounded } from "./RequestParams";
 import { inputFor, resultOf } from "./samplingAnswer";
-import { inspectUrl } from "./urlWarnings";
 
 describe("a question in a few words", () => {
   const sampling = (...messages: unknown[]): string =>
@@ -31,38 +30,6 @@ describe("a question in a few words", () => {
       } as QuestionView),
     ).toBe("Who?");
   });
-});
-
-describe("inspectUrl", () => {
-  it("finds nothing odd about an ordinary address", () => {
-    expect(inspectUrl("https://auth.example.com/oauth?state=1")).toEqual({
-      host: "auth.example.com",
-      isOpenable: true,
-      warnings: [],
-    });
-  });
-  it.each([
-    ["https://google.com@evil.example/", "user information"],
-    ["https://xn--pple-43d.com/", "punycode"],
-    ["https://аpple.com/", "punycode"],
-    ["https://203.0.113.9/", "IP address"],
-    ["https://[2001:db8::1]/", "IP address"],
-    ["http://example.com/", "not encrypted"],
-    ["http://localhost:3000/", "this computer"],
-    ["https://intranet/", "no dot"],
-    ["https://example.com:8443/", "port 8443"],
-    ["https://example.com/\u202Etxt", "invisible"],
-  ])("warns about %s", (url, word) => {
-    const report = inspectUrl(url);
-    expect(report.isOpenable).toBe(true);
-    expect(report.warnings.join(" ")).toContain(word);
-  });
-  it.each(["javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "not a url"])(
-    "never opens %s",
-    (url) => {
-      expect(inspectUrl(url).isOpenable).toBe(false);
-    },
-  );
 });
 
 describe("the input of a new tool call", () => {

@@ -46,11 +46,15 @@ def awaited_links(workspace: Workspace, call: Call) -> list[LinkView]:
     """URLs that a person agreed to open for a running call, and that the server still waits for."""
     if not call.is_running:
         return []
-    return [
-        link_view(question)
-        for question in workspace.questions
-        if question.call_id == call.call_id and question.is_awaited
+    own = [one for one in workspace.questions if one.call_id == call.call_id]
+    # Without an id no completion is reported: the next question, or the result, tells.
+    awaited = [
+        one
+        for place, one in enumerate(own, 1)
+        if one.is_awaited and (one.elicitation_id is not None or place == len(own))
     ]
+    links = {link.url: link for link in map(link_view, awaited)}
+    return list(links.values())
 
 
 class QuestionView(msgspec.Struct, frozen=True, kw_only=True):
