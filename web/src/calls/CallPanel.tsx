@@ -6,6 +6,7 @@ import type { CallView, QuestionView } from "../api/types";
 import { ErrorBoundary } from "../components/ErrorBoundary";
 import { ErrorNote } from "../components/ErrorNote";
 import { QuestionPanel } from "../questions/QuestionPanel";
+import { questionsOf } from "../questions/waitingQuestions";
 import { pathToCallTraffic } from "../state/navigation";
 import { useMuteCall } from "../state/notifications";
 import { useInspector } from "../state/store";
@@ -68,14 +69,11 @@ function visibleQuestions(questions: QuestionView[], chosen: string | undefined)
   return !one || first.includes(one) ? first : [one, ...first.slice(0, -1)];
 }
 
-/** The questions that a call waits for; if none names it, those of its server that name no call. */
-function useQuestions(call: CallView): { questions: QuestionView[]; isSure: boolean } {
-  const all = useInspector((state) => state.questions);
-  const waiting = [...all.values()].filter((question) => !question.is_done);
-  const own = waiting.filter((question) => question.call_id === call.call_id);
-  if (own.length > 0 || !call.is_waiting_on_user) return { questions: own, isSure: true };
-  const free = waiting.filter((one) => one.call_id === null && one.server_id === call.server_id);
-  return { questions: free, isSure: false };
+/** The questions that a call waits for. */
+function useQuestions(call: CallView): ReturnType<typeof questionsOf> {
+  const questions = useInspector((state) => state.questions);
+  const calls = useInspector((state) => state.calls);
+  return questionsOf(call, questions, calls);
 }
 
 interface PendingQuestionsProps extends ReturnType<typeof useQuestions> {

@@ -7,6 +7,7 @@ import type { QuestionView } from "../api/types";
 import { ErrorBoundary } from "../components/ErrorBoundary";
 import { viewsOf } from "../components/RichText";
 import { promptText } from "../content/promptText";
+import { waitingQuestions } from "../questions/waitingQuestions";
 import { Questions } from "../screens/questions/Questions";
 import { EventRing } from "../state/events";
 import { emptyInspector, useInspector } from "../state/store";
@@ -110,28 +111,47 @@ describe("a question that names no call", () => {
       ...part,
     } as QuestionView,
   ];
-  const renderCall = (): void => {
+  const waiting = { status: "in_progress", elapsed_s: null, is_waiting_on_user: true } as const;
+  const renderCall = (call_id: string): void => {
+    const calls = ["a", "b", "asked"].map((id) => aCall({ ...waiting, call_id: id }));
     useInspector.setState({
       ...emptyInspector(),
+      calls: new Map(calls.map((call) => [call.call_id, call])),
       questions: new Map([
         question("q1", {}),
         question("q2", { server_id: "other" }),
-        question("q3", { call_id: "another" }),
+        question("q3", { call_id: "asked" }),
         question("q4", { is_done: true }),
       ]),
     });
-    const call = aCall({ status: "in_progress", elapsed_s: null, is_waiting_on_user: true });
     render(
       <MantineProvider env="test">
         <MemoryRouter>
-          <CallPanel call={call} />
+          <CallPanel call={aCall({ ...waiting, call_id })} />
         </MemoryRouter>
       </MantineProvider>,
     );
   };
 
-  it("is answered beside each call that it may belong to, which has one way to be cancelled", () => {
-    renderCall();
+  it("is left to the newest call that it may belong to; others link to it", () => {
+    renderCall("a");
+    expect(screen.getByText("A question is waiting that may belong to this call")).toBeTruthy();
+    expect(screen.queryAllByRole("button", { name: "Reject" })).toHaveLength(0);
+  });
+
+  it("is not shown beside a call that has a question of its own", () => {
+    renderCall("asked");
+    expect(screen.getByText("1 question is waiting for you")).toBeTruthy();
+  });
+
+  it("comes after those of known calls where all are listed", () => {
+    renderCall("b");
+    const listed = waitingQuestions(useInspector.getState().questions);
+    expect(listed.map((one) => one.question_id)).toEqual(["q3", "q1", "q2"]);
+  });
+
+  it("is answered beside one call that it may belong to, which has one way to be cancelled", () => {
+    renderCall("b");
     expect(screen.getByText("1 question is waiting that may belong to this call")).toBeTruthy();
     expect(screen.getAllByRole("button", { name: "Reject" })).toHaveLength(1);
     expect(screen.getAllByRole("button", { name: /Cancel/ })).toHaveLength(1);

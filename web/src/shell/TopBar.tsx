@@ -6,6 +6,7 @@ import { Link, useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
 import { Icon, type IconName } from "../components/Icon";
 import { questionSummary } from "../questions/questionSummary";
+import { waitingQuestions } from "../questions/waitingQuestions";
 import { command } from "../state/commands";
 import { lastPath } from "../state/lastVisited";
 import {
@@ -123,7 +124,7 @@ const MOST_ASKED = 20;
 function QuestionMenu() {
   const questions = useInspector((state) => state.questions);
   const navigate = useNavigate();
-  const waiting = [...questions.values()].filter((question) => !question.is_done);
+  const waiting = waitingQuestions(questions);
   const label =
     waiting.length === 1
       ? "1 question is waiting for an answer"
@@ -157,6 +158,7 @@ function QuestionMenu() {
             <div className="cut">{truncate(questionSummary(question), 80)}</div>
             <div className="dim">
               {question.server_id}, asked {formatTime(question.opened, false)}
+              {question.call_id === null && ", call not known"}
             </div>
           </Menu.Item>
         ))}

@@ -8,6 +8,7 @@ import { CallPanel } from "../../calls/CallPanel";
 import { EmptyState } from "../../components/EmptyState";
 import { QuestionPanel } from "../../questions/QuestionPanel";
 import { questionSummary } from "../../questions/questionSummary";
+import { waitingQuestions } from "../../questions/waitingQuestions";
 import { ring } from "../../state/events";
 import { pathToCall, pathToQuestion, usePageLocation } from "../../state/navigation";
 import { useInspector } from "../../state/store";
@@ -45,7 +46,7 @@ const pausedCalls = ({ request_seq }: QuestionView, calls: ReadonlyMap<string, C
 function NextSteps({ question }: { question: QuestionView | undefined }) {
   const questions = useInspector((state) => state.questions);
   const calls = useInspector((state) => state.calls);
-  const waiting = [...questions.values()].filter((one) => !one.is_done);
+  const waiting = waitingQuestions(questions);
   const next = waiting.find((one) => one.server_id === question?.server_id) ?? waiting[0];
   return (
     <div className="row wrap" style={{ justifyContent: "center" }}>

@@ -1,4 +1,4 @@
-// Questions of all servers: waiting ones, oldest first, then closed ones.
+// Questions of all servers: waiting ones, those of known calls first, then closed ones.
 import { Badge } from "@mantine/core";
 import { Link } from "react-router";
 import type { QuestionView } from "../../api/types";
@@ -6,6 +6,7 @@ import { EmptyState } from "../../components/EmptyState";
 import { useNow } from "../../components/useNow";
 import { ShowMore } from "../../content/ShowMore";
 import { questionSummary } from "../../questions/questionSummary";
+import { waitingQuestions } from "../../questions/waitingQuestions";
 import { pathToQuestion } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { formatDuration, formatTime, truncate } from "../../values/format";
@@ -28,7 +29,13 @@ function Row({ question, now }: { question: QuestionView; now: number }) {
         <div className="dim">{truncate(questionSummary(question), 120)}</div>
       </td>
       <td>{question.server_id}</td>
-      <td className="mono wide-only">{call ? call.name || call.method : ""}</td>
+      <td className="wide-only">
+        {question.call_id === null ? (
+          <span className="dim">not known</span>
+        ) : (
+          <span className="mono">{call && (call.name || call.method)}</span>
+        )}
+      </td>
       <td className="wide-only">{formatTime(question.opened, false)}</td>
       <td className="wide-only">
         {question.is_done
@@ -44,7 +51,7 @@ function Row({ question, now }: { question: QuestionView; now: number }) {
 export function Questions() {
   const isReady = useInspector((state) => state.run_id !== null);
   const all = useInspector((state) => state.questions);
-  const waiting = [...all.values()].filter((question) => !question.is_done);
+  const waiting = waitingQuestions(all);
   const ended = [...all.values()].filter((question) => question.is_done).reverse();
   const now = useNow(waiting.length > 0);
   if (!isReady) return <EmptyState icon="bell" title="Loading…" />;
