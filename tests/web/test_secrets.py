@@ -75,6 +75,39 @@ async def test_values_of_secret_keys_are_in_no_file(tmp_path: Path, way: str) ->
     assert holders(tmp_path) == []
 
 
+async def test_a_known_secret_that_a_server_repeats_is_masked_in_all_but_the_result(
+    tmp_path: Path,
+) -> None:
+    configure(tmp_path, {"calc": {**DEMO, "env": {"SERVICE_TOKEN": SECRET}}})
+    async with site(tmp_path) as web, web.page() as page:
+        call = await echo(page, "calc")
+        assert call["result"]["content"][0]["text"] == SECRET
+        event = await page.until(lambda: sent(page, call))
+        assert SECRET not in json.dumps(page.events)
+        where = f"{event['run_id']}/{event['seq']}"
+        whole = await web.get_json(f"/api/event/{where}")
+        (mark,) = whole["masked"]
+        assert whole["text"][mark["start"] : mark["end"]] == "*" * len(SECRET)
+        for path in (f"/api/event/{where}", f"/api/event/{where}/bytes"):
+            assert SECRET.encode() not in (await web.get(path))[1]
+        again = await page.call("ReplayCall", seq=event["seq"])
+        assert again["result"] == call["result"]  # of this run it is in memory
+        (pinned,) = await page.ask("Pin", run_id=event["run_id"], seq=event["seq"], label="it")
+        assert SECRET not in json.dumps(pinned)
+        await page.ask("SaveExample", call_id=call["call_id"], name="one")
+        await written(web, 2)
+        for shape in ("jsonl", "har"):
+            _, exported = await web.get("/api/export", format=shape)
+            assert SECRET.encode() not in exported
+        found = await web.get_json("/api/history/matches", run=event["run_id"], text=SECRET)
+        assert found["seqs"] == []
+    assert holders(tmp_path) == ["mcp.json"]
+    async with site(tmp_path) as web, web.page() as page:
+        await page.connected("calc")
+        with pytest.raises(Refusal, match="a token or password that was masked"):
+            await page.ask("ReplayCall", run_id=event["run_id"], seq=event["seq"])
+
+
 async def test_a_key_that_becomes_secret_is_secret_from_then_on(tmp_path: Path) -> None:
     configure(tmp_path, {"calc": DEMO, "open": DEMO})
     async with site(tmp_path) as web, web.page() as page:

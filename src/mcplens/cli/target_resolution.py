@@ -43,7 +43,9 @@ class Target(msgspec.Struct, frozen=True):
     def shown(self) -> str:
         """The server as a person would name it: its command, or its URL without secrets."""
         if isinstance(self.target, list):
-            shown = shlex.join(self.target)
+            from mcplens.store.recorded_secrets import mask_argv
+
+            shown = shlex.join(mask_argv(self.target))
             return shown if len(shown) <= _SHOWN_CHARACTERS else shown[:_SHOWN_CHARACTERS] + "…"
         return mask_url(str(self.target))
 

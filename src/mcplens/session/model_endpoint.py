@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from mcplens.errors import ServerError
+from mcplens.known_secrets import known_secrets
 from mcplens.protocol.openai_chat import answer_from_chat, chat_request
 from mcplens.protocol.secret_masking import mask_url
 from mcplens.session.question_handler import INTERNAL_ERROR, ServerRequest
@@ -73,6 +74,7 @@ class _Endpoint:
     def __init__(self, url: str, key: str, timeout_s: float | None) -> None:
         self._url = url
         self._key = key
+        known_secrets.learn(key)
         self._timeout_s = timeout_s
 
     def __repr__(self) -> str:

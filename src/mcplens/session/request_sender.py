@@ -11,6 +11,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Final, TypedDict, TypeGuard
 
 from mcplens.errors import InspectorError
+from mcplens.known_secrets import known_secrets
 from mcplens.protocol.deadlines import Deadline
 from mcplens.protocol.eras import why_not_allowed
 from mcplens.protocol.frames import Frame, Kind, Message, RequestId, parse, request_ids
@@ -82,7 +83,7 @@ class RequestSender:
         self._check_allowed(method)
         if self._meta:
             params = _with_meta(params or {}, self._meta)
-        extra = dict(headers) if headers else None
+        extra = _learned(headers) if headers else None
         if method == "ping" or method.startswith("tasks/"):
             sender = self._connection.ready_session().sender
             return sender.start_now(method, params, tag=tag, timeout_s=timeout_s, headers=extra)
@@ -132,7 +133,7 @@ class RequestSender:
         """Send bytes exactly as they are. If they are a request, wait for its answer."""
         session = self._connection.ready_session()
         message = parse(data)
-        extra = dict(headers) if headers else None
+        extra = _learned(headers) if headers else None
         for used in request_ids(message):
             self._connection.correlation.reserve(used)
         if not self._may_wait_for(message, force):
@@ -192,6 +193,12 @@ class RequestSender:
                 details={"server_id": connection.server_id, "method": method},
             )
         introduction.allowed.add(method)
+
+
+def _learned(headers: Mapping[str, str]) -> dict[str, str]:
+    """A copy of the headers of one call; their secrets are masked wherever they come back."""
+    known_secrets.learn_headers(headers)
+    return dict(headers)
 
 
 def _with_meta(params: Mapping[str, Any], meta: Mapping[str, Any]) -> Mapping[str, Any]:

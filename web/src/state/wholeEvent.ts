@@ -38,7 +38,14 @@ export function useWholeEvent(wanted: EventId | null): WholeEventState | null {
   return got !== null && got.run_id === run_id && got.seq === seq ? got.of : null;
 }
 
-/** The names of the values that the recording masked in the bytes of an event, each once. */
+/** The names of the values that were masked in the bytes of an event, each once. */
 export const maskedKeys = (masked: WholeEvent["masked"]): string[] => [
-  ...new Set(masked.map((one) => fieldsOf(one).key).filter((key) => typeof key === "string")),
+  ...new Set(masked.map(maskedKey).filter((key) => key !== null)),
 ];
+
+/** A secret that is known by its value has no key; a masked header has no place in the bytes. */
+function maskedKey(mask: unknown): string | null {
+  const { key, start } = fieldsOf(mask);
+  if (typeof key === "string") return key;
+  return typeof start === "number" ? "a token or password" : null;
+}

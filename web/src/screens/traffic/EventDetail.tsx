@@ -117,7 +117,7 @@ function Remarks({ event, loaded }: { event: EventView; loaded: Loaded }) {
       {masked.length > 0 && (
         <div className={css.note}>
           <Callout tone="info">
-            The recording masked the value of {masked.join(", ")}.
+            mcplens masked the value of {masked.join(", ")}.
             {isSentRequest(event) &&
               " Sending it again uses the value from the server's secretKeys, unless you edit it."}
           </Callout>

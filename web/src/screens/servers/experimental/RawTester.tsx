@@ -52,7 +52,7 @@ function Remarks({ text, missing }: { text: string; missing: string[] }) {
     <>
       {missing.length > 0 && (
         <Callout tone="info">
-          The recording masked the value of {missing.join(", ")}. Replace the stars before you send.
+          mcplens masked the value of {missing.join(", ")}. Replace the stars before you send.
         </Callout>
       )}
       {!parseJson(text).ok && (
