@@ -111,7 +111,7 @@ def test_logics_defaults_are_kept() -> None:
     assert config.retry_backoff_s == (1.0, 2.0, 4.0)
     retry = mcplens.RetryConfig()
     assert (retry.max_attempts, retry.backoff_s) == (3, (1, 2, 4))
-    assert retry.retryable_errors == ("ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENOTFOUND")
+    assert retry.retryable_errors is None
 
 
 @pytest.mark.parametrize(

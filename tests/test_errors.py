@@ -129,17 +129,19 @@ def test_a_copy_is_the_same_error_with_details_of_its_own(error: Any) -> None:
 @pytest.mark.parametrize(
     ("error", "codes", "verdict"),
     [
-        (ConnectError("CONNECTION_REFUSED", ""), (), True),
-        (ConnectError("TLS_FAILED", ""), (), False),
+        (ConnectError("CONNECTION_REFUSED", ""), None, True),
+        (ConnectError("CONNECTION_REFUSED", ""), (), False),
+        (ConnectError("CONNECTION_REFUSED", ""), ("TLS_FAILED",), False),
+        (ConnectError("TLS_FAILED", ""), None, False),
         (ConnectError("TLS_FAILED", ""), ("TLS_FAILED",), True),
         (ConnectError("COMMAND_NOT_FOUND", "", details={"system_code": "ENOENT"}), ("ENOENT",),
          True),
-        (HttpError("HTTP_ERROR", "", status=503), (), True),
-        (HttpError("HTTP_ERROR", "", status=404), (), False),
-        (HttpError("RATE_LIMITED", "", status=429), (), True),
+        (HttpError("HTTP_ERROR", "", status=503), None, True),
+        (HttpError("HTTP_ERROR", "", status=404), None, False),
+        (HttpError("RATE_LIMITED", "", status=429), None, True),
     ],
 )  # fmt: skip
 def test_whether_trying_again_may_help(
-    error: InspectorError, codes: tuple[str, ...], verdict: bool
+    error: InspectorError, codes: tuple[str, ...] | None, verdict: bool
 ) -> None:
     assert is_retryable(error, codes) is verdict

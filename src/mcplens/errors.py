@@ -345,11 +345,12 @@ def _code_of(exception: BaseException) -> tuple[str, str | None]:
 DEFAULT_RETRYABLE_ERRORS: Final = ("ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENOTFOUND")
 
 
-def is_retryable(error: InspectorError, codes: tuple[str, ...] = DEFAULT_RETRYABLE_ERRORS) -> bool:
-    """Whether connecting again may help: by the error itself or by the user's own list of codes."""
-    return (
-        error.retryable or error.code in codes or str(error.details.get("system_code", "")) in codes
-    )
+def is_retryable(error: InspectorError, codes: tuple[str, ...] | None = None) -> bool:
+    """Whether connecting is tried again: for exactly these codes, or by the error itself."""
+    system_code = str(error.details.get("system_code", ""))
+    if codes is None:
+        return error.retryable or system_code in DEFAULT_RETRYABLE_ERRORS
+    return error.code in codes or system_code in codes
 
 
 # Values nested deeper than this are reported as such: each level uses stack frames.

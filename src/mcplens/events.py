@@ -157,7 +157,7 @@ class StateChanged(Event, frozen=True, kw_only=True):
     new: str
     transition: str
     retry_count: int = 0
-    max_retries: int = 0
+    max_retries: int | None = 0
     retry_in_s: float | None = None
     error: dict[str, Any] | None = None
 

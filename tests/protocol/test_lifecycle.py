@@ -59,7 +59,7 @@ def test_each_pair_is_a_move_or_an_error_that_names_both_states(
     assert lifecycle.state is state
 
 
-def test_each_retry_is_counted_and_success_forgets_them() -> None:
+def test_each_retry_is_counted_and_success_says_how_many_it_took() -> None:
     failure = RuntimeError("no")
     lifecycle = Lifecycle().apply(Transition.CONNECT)
     for retry in (1, 2, 3):
@@ -67,7 +67,9 @@ def test_each_retry_is_counted_and_success_forgets_them() -> None:
         assert lifecycle.retry_count == retry
         assert lifecycle.last_error is failure
     lifecycle = lifecycle.apply(Transition.HANDSHAKE_COMPLETE)
-    assert (lifecycle.retry_count, lifecycle.last_error) == (0, None)
+    assert (lifecycle.retry_count, lifecycle.last_error) == (3, None)
+    again = lifecycle.apply(Transition.DISCONNECT).apply(Transition.CLEANUP_COMPLETE)
+    assert again.apply(Transition.CONNECT).retry_count == 0
 
 
 @pytest.mark.parametrize("event", [Transition.GIVE_UP, Transition.DISCONNECT])

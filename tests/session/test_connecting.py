@@ -86,7 +86,7 @@ async def test_retries_come_after_one_two_and_four_seconds_with_their_count_visi
         assert connecting.done()
         assert rig.state == "CONNECTED"
         assert rig.client.last_error is None
-        assert rig.client.connection.lifecycle.retry_count == 0
+        assert rig.events(StateChanged)[-1].retry_count == 3, "as many as it took"
 
 
 @pytest.mark.parametrize("max_retries", [0, 1, 3])
@@ -150,6 +150,59 @@ async def test_the_users_own_codes_are_tried_again() -> None:
         await rig.started(rig.client.connect())
         await rig.advance(1)
         assert attempts.count == 2
+        assert rig.state == "CONNECTED"
+
+
+@pytest.mark.parametrize("codes", [(), ("TLS_FAILED",)])
+async def test_what_is_not_among_the_users_own_codes_is_not_tried_again(
+    codes: tuple[str, ...],
+) -> None:
+    retry = RetryConfig(retryable_errors=codes)
+    rig, attempts = failing(refused(), retry=retry)
+    async with rig:
+        with pytest.raises(InspectorError):
+            await rig.client.connect()
+        assert attempts.count == 1
+
+
+async def test_without_a_maximum_it_is_tried_for_ever() -> None:
+    rig, attempts = failing(*(refused() for _ in range(50)), config={"max_retries": None})
+    async with rig:
+        connecting = await rig.started(rig.client.connect())
+        assert rig.events(StateChanged)[-1].max_retries is None
+        await rig.advance(1 + 2 + 4 * 48)
+        await connecting
+        assert attempts.count == 51
+
+
+async def test_reconnect_makes_the_next_retry_at_once() -> None:
+    rig, attempts = failing(refused(), config={"retry_backoff_s": (60.0,)}, max_retries=1)
+    async with rig:
+        connecting = await rig.started(rig.client.connect())
+        assert rig.state == "ERROR"
+        await rig.client.reconnect()
+        assert (rig.state, attempts.count) == ("CONNECTED", 2)
+        await connecting
+        assert rig.transitions()[-2:] == ["reconnect", "handshake_complete"]
+
+
+async def test_reconnect_says_why_it_failed_too() -> None:
+    rig, _ = failing(refused(), refused(), max_retries=1)
+    async with rig:
+        connecting = await rig.started(rig.client.connect())
+        with pytest.raises(InspectorError) as caught:
+            await rig.client.reconnect()
+        assert caught.value.code == failure(connecting).code == "CONNECTION_REFUSED"
+        assert rig.state == "DISCONNECTED"
+
+
+async def test_reconnect_connects_a_client_that_is_disconnected_and_no_other() -> None:
+    async with Rig(connect=False) as rig:
+        await rig.client.reconnect()
+        assert rig.state == "CONNECTED"
+        with pytest.raises(InspectorError) as caught:
+            await rig.client.reconnect()
+        assert caught.value.code == "ILLEGAL_TRANSITION"
         assert rig.state == "CONNECTED"
 
 

@@ -81,6 +81,26 @@ async def test_a_server_that_stays_away_is_given_up_after_the_last_retry() -> No
         assert counts == [1, 2, 3]
 
 
+async def test_a_lost_server_is_reconnected_at_once_when_asked() -> None:
+    async with Rig(max_retries=3, config={"retry_backoff_s": (60.0,)}) as rig:
+        rig.server.leave()
+        await rig.settle()
+        assert rig.state == "ERROR"
+        await rig.client.reconnect()
+        assert (await rig.client.call_tool("add")).content
+
+
+async def test_disconnecting_ends_a_reconnect() -> None:
+    server = ScriptedServer()
+    async with Rig(server, max_retries=3) as rig:
+        server.answers["initialize"] = SILENT
+        server.leave()
+        await rig.settle()
+        again = await rig.started(rig.client.reconnect())
+        await rig.client.disconnect()
+        assert failure(again).code == "CANCELLED"
+
+
 async def test_calls_while_reconnecting_fail_at_once_and_say_so() -> None:
     async with Rig(max_retries=3) as rig:
         rig.server.leave()

@@ -69,7 +69,7 @@ class IllegalTransition(Exception):
 
 
 class Lifecycle(msgspec.Struct, frozen=True):
-    """The status of a connection: its state, the retries so far, and the last failure."""
+    """The status of a connection: its state, the retries that it took, and the last failure."""
 
     state: ConnectionState = ConnectionState.DISCONNECTED
     retry_count: int = 0
@@ -88,7 +88,7 @@ class Lifecycle(msgspec.Struct, frozen=True):
             case _T.CONNECT:
                 return Lifecycle(target)
             case _T.HANDSHAKE_COMPLETE:
-                return Lifecycle(target)
+                return Lifecycle(target, self.retry_count)
             case _T.RECONNECT:
                 return Lifecycle(target, self.retry_count + 1, self.last_error)
             case _T.TIMEOUT | _T.TRANSPORT_ERROR | _T.CONNECTION_LOST:

@@ -192,6 +192,10 @@ class Client:
         """Connect, with the retries that the configuration allows."""
         await self._connector.connect()
 
+    async def reconnect(self) -> None:
+        """Connect at once, from ERROR (without waiting for the next retry) or DISCONNECTED."""
+        await self._connector.reconnect()
+
     async def disconnect(self, closing: Closing = Closing.GRACEFUL) -> None:
         """Disconnect; what waits is rejected and nothing is left running."""
         try:

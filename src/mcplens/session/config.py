@@ -6,7 +6,6 @@ from typing import Final
 
 import msgspec
 
-from mcplens.errors import DEFAULT_RETRYABLE_ERRORS
 from mcplens.protocol.deadlines import Deadline
 
 
@@ -25,7 +24,7 @@ class ConnectionConfig(msgspec.Struct, frozen=True, kw_only=True):
     progress_resets_timeout: bool = True
     max_total_timeout_s: float | None = MAX_TOTAL_S
     ping_interval_s: float = 30.0  # 0 switches the ping loop off
-    max_retries: int = 3  # retries after the first attempt
+    max_retries: int | None = 3  # retries after the first attempt
     retry_backoff_s: tuple[float, ...] = (1.0, 2.0, 4.0)
 
     def __post_init__(self) -> None:
@@ -51,9 +50,10 @@ class RetryConfig(msgspec.Struct, frozen=True, kw_only=True):
     Given to a client, it stands in place of ConnectionConfig's max_retries and retry_backoff_s.
     """
 
-    max_attempts: int = 3  # retries after the first attempt
+    max_attempts: int | None = 3  # retries after the first attempt; None for ever
     backoff_s: tuple[float, ...] = (1.0, 2.0, 4.0)
-    retryable_errors: tuple[str, ...] = DEFAULT_RETRYABLE_ERRORS
+    # Exactly these codes, ours or the system's; () for none, None for the built-in decision.
+    retryable_errors: tuple[str, ...] | None = None
 
     def delay_s(self, retry: int) -> float:
         """How long to wait before this retry (from 1); the last delay is used on and on."""

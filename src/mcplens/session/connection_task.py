@@ -43,6 +43,18 @@ class ConnectionTask:
         task.add_done_callback(self._forget)
         return task
 
+    async def ended(self) -> None:
+        """Wait until the work has ended, however it did.
+
+        Raises:
+            CancelledRequest: it was cancelled.
+        """
+        task = self._task
+        if task is not None:
+            await asyncio.wait([task])
+            if task.cancelled():
+                raise CancelledRequest("connecting was cancelled")
+
     async def cancel(self) -> None:
         """End the work and wait for that, unless it is the caller."""
         task = self._task

@@ -25,7 +25,7 @@ from mcplens.session.connection_task import ConnectionTask
 from mcplens.session.handshake import Introduction
 from mcplens.session.heartbeat import Heartbeat
 from mcplens.session.message_receiver import OnMessage
-from mcplens.session.retry_policy import RetryPolicy
+from mcplens.session.retry_policy import RetryPolicy, RetryWait
 from mcplens.session.session import Session
 from mcplens.session.session_opener import SessionOpener
 from mcplens.session.unmatched_replies import quote_unfinished
@@ -66,6 +66,7 @@ class Connector:
         self._on_ended = on_ended
         self._heartbeat = Heartbeat(connection)
         self._task = ConnectionTask()
+        self._retry_wait = RetryWait(connection.clock)
         self._closings = Background()
 
     def __repr__(self) -> str:
@@ -81,6 +82,23 @@ class Connector:
         """
         self._move(Transition.CONNECT)
         await self._task.run(self._establish(), f"connect {self._connection!r}")
+
+    async def reconnect(self) -> None:
+        """Connect at once; a retry that is waited for is made without waiting any longer.
+
+        Raises:
+            InspectorError: it failed, was cancelled, or the state is neither ERROR nor
+                DISCONNECTED.
+        """
+        if self._connection.state is ConnectionState.DISCONNECTED:
+            await self.connect()
+            return
+        if self._connection.state is not ConnectionState.ERROR:
+            self._move(Transition.RECONNECT)  # raises
+        self._retry_wait.cut_short()
+        await self._task.ended()
+        if not self._connection.is_connected:
+            raise self._connection.lifecycle.last_error or CancelledRequest("disconnected")
 
     async def disconnect(self, closing: Closing = Closing.GRACEFUL) -> None:
         """Disconnect from whatever state; safe to call at any time."""
@@ -113,7 +131,7 @@ class Connector:
                 if delay_s is None:
                     self._give_up(error)
                     raise error
-                await self._connection.clock.sleep(delay_s)
+                await self._retry_wait.wait(delay_s)
                 self._move(Transition.RECONNECT)
         except asyncio.CancelledError:
             self._connecting_cancelled()
@@ -209,7 +227,7 @@ class Connector:
                 instructions=introduction.instructions,
             )
         )
-        self._retry_policy.connected(self._connection.lifecycle.retry_count)
+        self._retry_policy.connected()
         self._move(Transition.HANDSHAKE_COMPLETE)
         self._heartbeat.start()
         self._on_connected()
@@ -226,7 +244,8 @@ class Connector:
             if session is not None:
                 session.fail_all(error)  # the handshake that waits takes it from here
             return
-        spent = self._retry_policy.spent_retries_after_loss()
+        retries = self._connection.lifecycle.retry_count
+        spent = self._retry_policy.spent_retries_after_loss(retries)
         self._connection.lifecycle = msgspec.structs.replace(
             self._connection.lifecycle, retry_count=spent
         )
@@ -263,7 +282,7 @@ class Connector:
             return
         try:
             if delay_s:
-                await self._connection.clock.sleep(delay_s)
+                await self._retry_wait.wait(delay_s)
             self._move(Transition.RECONNECT)
         except asyncio.CancelledError:
             self._connecting_cancelled()

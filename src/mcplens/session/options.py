@@ -65,7 +65,7 @@ class ConnectOptions(msgspec.Struct, frozen=True, kw_only=True):
     progress_resets_timeout: bool = True
     max_total_timeout_s: float | None = MAX_TOTAL_S
     ping_interval_s: float = 30.0
-    max_retries: int = 0
+    max_retries: int | None = 0
     retry_backoff_s: Sequence[float] = (1.0, 2.0, 4.0)
     concurrency: int = CONCURRENCY
     request_handlers: Mapping[str, RequestHandler] | None = None
@@ -143,7 +143,7 @@ class ConnectKeywords(SharedKeywords, TransportKeywords, total=False):
     progress_resets_timeout: bool
     max_total_timeout_s: float | None
     ping_interval_s: float
-    max_retries: int
+    max_retries: int | None
     retry_backoff_s: Sequence[float]
     request_handlers: Mapping[str, RequestHandler] | None
     notification_handlers: Mapping[str, NotificationHandler] | None

@@ -76,7 +76,7 @@ class Attempt(msgspec.Struct, frozen=True):
     """The next attempt to connect; `at` is its time, None while it is under way."""
 
     count: int
-    most: int
+    most: int | None  # None: no limit
     at: float | None
 
 

@@ -876,7 +876,7 @@ export interface Resume {
  */
 export interface RetryView {
   count: number;
-  most: number;
+  most: number | null;
   at: number | null;
 }
 

@@ -28,7 +28,8 @@ export function displayState(server: ServerView): DisplayState {
 export const needsSignIn = (server: ServerView): boolean => displayState(server) === "SIGN_IN";
 
 /** Number of the retry, counted the same everywhere. */
-export const retryLabel = ({ count, most }: RetryView): string => `${count} of ${most}`;
+export const retryLabel = ({ count, most }: RetryView): string =>
+  most === null ? String(count) : `${count} of ${most}`;
 
 export function stateLabel(server: ServerView): string {
   const { state, retry } = server;

@@ -42,7 +42,7 @@ class RetryView(msgspec.Struct, frozen=True):
     """Which attempt comes next, and when; `at` is None while it is being made."""
 
     count: int
-    most: int
+    most: int | None
     at: float | None
 
 
