@@ -179,6 +179,14 @@ class ServerIntroduced(Event, frozen=True, kw_only=True):
     instructions: str | None = None
 
 
+class ClientIntroduced(Event, frozen=True, kw_only=True):
+    """How a client that is not ours described itself to its server (`mcplens tap`)."""
+
+    protocol_version: str
+    client_info: dict[str, Any]
+    capabilities: dict[str, Any]
+
+
 class PingAnswered(Event, frozen=True, kw_only=True):
     latency_s: float
 
@@ -431,6 +439,7 @@ AnyEvent = (
     | StateChanged
     | EraDecided
     | ServerIntroduced
+    | ClientIntroduced
     | PingAnswered
     | PingUnanswered
     | RequestStarted

@@ -64,6 +64,9 @@ SAMPLES: tuple[Event, ...] = (
         protocol_version="2025-11-25", server_info={"name": "s"}, capabilities={"tools": {}},
         instructions="be nice",
     ),
+    events.ClientIntroduced(
+        protocol_version="2025-11-25", client_info={"name": "editor"}, capabilities={"roots": {}}
+    ),
     events.PingAnswered(latency_s=0.002),
     events.PingUnanswered(in_a_row=2, timeout_s=5.0),
     events.RequestStarted(request_id=1, method="tools/call", request_seq=1),

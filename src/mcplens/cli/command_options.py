@@ -185,6 +185,17 @@ def shared_options(function: F) -> F:
     return decorated  # type: ignore[no-any-return]
 
 
+def default_options() -> dict[str, Any]:
+    """The shared options when none is given, for a command that has no use for most of them."""
+
+    def no_command() -> None: ...
+
+    for option in _SHARED:
+        option(no_command)
+    parameters: list[click.Parameter] = no_command.__click_params__  # type: ignore[attr-defined]
+    return click.Command(None, params=parameters).make_context("", []).params
+
+
 SHARED_NAMES = (
     "config", "transport", "headers", "env", "cwd", "timeout", "connect_timeout", "retries",
     "protocol", "log_level", "ca_file", "insecure", "sampling", "elicit", "roots", "force",

@@ -37,6 +37,7 @@ COMMANDS = {
     "raw": ("raw", "command", "Send raw bytes."),
     "tasks": ("tasks", "command", "Show and control a server's background tasks."),
     "watch": ("watch", "command", "Show events as they happen."),
+    "tap": ("tap", "command", "Run a server for another client and record what they say."),
     "history": ("history", "command", "Look at what earlier runs sent and received."),
     "servers": ("servers", "command", "List, add, remove, import, export configured servers."),
     "demo": ("demo", "command", "Open the web UI on the bundled demo server."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import click
@@ -18,14 +19,28 @@ from mcplens.session.client import Client
 
 @click.command("watch")
 @click.argument("target", required=False, shell_complete=complete_target)
+@click.option(
+    "--run",
+    "run_id",
+    is_flag=False,
+    flag_value="",
+    metavar="[RUN]",
+    help="Follow a run that another mcplens records: its id, or the newest that is live.",
+)
 @click.option("--for", "for_s", type=float, metavar="S", help="Stop after this long.")
 @shared_options
-def command(flags: CommandOptions, target: str | None, for_s: float | None) -> None:
+def command(
+    flags: CommandOptions, target: str | None, run_id: str | None, for_s: float | None
+) -> None:
     """Show every event of a connection until Ctrl-C; --json prints JSON Lines.
 
     \b
     mcplens watch demo --for 2
+    mcplens watch --run
     """
+    if run_id is not None:
+        _watch_run(flags, target, run_id, for_s)
+        return
 
     async def work(client: Client) -> None:
         await _follow(client, flags, for_s, lambda event: True)
@@ -59,6 +74,30 @@ def subscribe(flags: CommandOptions, words: tuple[str, ...], for_s: float | None
         await _follow(client, flags, for_s, show)
 
     run(flags, target, work)
+
+
+def _watch_run(flags: CommandOptions, target: str | None, run_id: str, for_s: float | None) -> None:
+    """Follow a recorded run until its writer ends or is gone."""
+    import asyncio
+
+    from mcplens.cli.history import opened, run_of
+    from mcplens.clock import SystemClock, within
+    from mcplens.store.run_follower import follow_run, newest_live
+
+    if target is not None or flags.server_command is not None:
+        raise click.UsageError("--run follows a recorded run; it takes no server")
+    with opened(flags, is_json=flags.is_json) as history:
+        found = run_of(history, run_id) if run_id else newest_live(history)
+        if found is None:
+            raise click.UsageError("no run is live; `mcplens history list` shows ended ones")
+        output.note(f"mcplens: following {found.run_id[:8]}  {found.title}")
+
+        async def work() -> None:
+            async for event in follow_run(history, found.run_id, SystemClock()):
+                _event(flags, event)
+
+        with contextlib.suppress(TimeoutError):
+            asyncio.run(within(SystemClock(), for_s, work()))
 
 
 async def _follow(client: Client, flags: CommandOptions, for_s: float | None, show: Any) -> None:

@@ -103,6 +103,8 @@ def choose_version(supported: object) -> str | None:
 
 
 PROTOCOL_VERSION: Final = _META + "protocolVersion"
+CLIENT_CAPABILITIES: Final = _META + "clientCapabilities"
+CLIENT_INFO: Final = _META + "clientInfo"
 
 
 def envelope_meta(
@@ -111,8 +113,8 @@ def envelope_meta(
     """The `_meta` members that every request of 2026-07-28 carries."""
     return {
         PROTOCOL_VERSION: version,
-        _META + "clientCapabilities": capabilities,
-        _META + "clientInfo": client_info,
+        CLIENT_CAPABILITIES: capabilities,
+        CLIENT_INFO: client_info,
     }
 
 

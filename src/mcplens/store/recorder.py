@@ -21,6 +21,7 @@ from mcplens.bus import Bus
 from mcplens.clock import Clock, SystemClock
 from mcplens.events import Event, EventsMissed
 from mcplens.store.database import Database, Run
+from mcplens.store.live_runs import LiveMark
 from mcplens.store.retention import Retention
 from mcplens.store.rows import Row, RowEncoder
 from mcplens.store.schema import Locked, Unusable
@@ -85,6 +86,7 @@ class Recorder:
         self._encoder = RowEncoder(secret_keys, keys_of=keys_of)
         run = Run(bus.run_id, self._clock.wall(), title, version)
         self._destinations = self._open_to(path, trace, run, retention or Retention())
+        self._live = None if path is None else LiveMark(os.fspath(path), bus.run_id)
         self._thread = threading.Thread(target=self._work, name="mcplens recorder", daemon=True)
         self._thread.start()
         atexit.register(self.close)
@@ -190,6 +192,8 @@ class Recorder:
         self._commit(ended)
         self._each(self._sweep)
         self._each(lambda destination: destination.close())
+        if self._live is not None:
+            self._live.release()
 
     def _take(self, events: list[Event], *, is_due: bool) -> None:
         """Write events; those that do not fill a block may wait for the next commit."""

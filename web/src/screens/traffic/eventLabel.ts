@@ -24,6 +24,7 @@ const CONNECTION = new Set([
   "ProcessExited",
   "StateChanged",
   "EraDecided",
+  "ClientIntroduced",
   "Remark",
   "ReplyUnmatched",
   "LateReply",
@@ -60,6 +61,11 @@ function exitLabel({ pid, signal, exit_code, stopped_after_s }: EventView["detai
   return `${process} ended: ${signal ? text(signal) : `exit code ${text(exit_code)}`}`;
 }
 
+function clientName(info: unknown): string {
+  const { name, version } = (info ?? {}) as { name?: unknown; version?: unknown };
+  return `${text(name) || "without a name"} ${text(version)}`.trim();
+}
+
 export function eventLabel(event: EventView): string {
   const { kind, method, status, detail } = event;
   switch (kind) {
@@ -86,6 +92,8 @@ export function eventLabel(event: EventView): string {
       return exitLabel(detail);
     case "EraDecided":
       return `revision ${text(detail.protocol_version)}`;
+    case "ClientIntroduced":
+      return `client ${clientName(detail.client_info)}`;
     case "SubscriptionChanged":
       return `subscription stream ${text(detail.state)}`;
     case "QuestionOpened":

@@ -1,0 +1,1 @@
+"""Tap: passes every byte between a real client and its server, and records what passes."""

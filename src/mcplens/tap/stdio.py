@@ -1,0 +1,280 @@
+"""A server behind our own standard streams: every byte is passed on, and then read.
+
+A thread for each stream reads and writes as a pipe would: it stops while the other side does not
+read, and stops nothing else. Bytes are read before they are parsed, and passed on whether or not
+they can be parsed. The server's exit code, signals and closed streams are passed on in both
+directions. Used by `mcplens tap`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import IO, Final
+
+from mcplens.bus import Publisher
+from mcplens.errors import classify
+from mcplens.events import ProcessExited, ProcessStarted, StderrLine
+from mcplens.protocol.frames import Malformed, parse
+from mcplens.protocol.line_splitter import LineSplitter
+from mcplens.tap.conversation import Conversation
+from mcplens.transports import watchdog
+from mcplens.transports.child_process import signal_name
+from mcplens.transports.launch import Launch
+
+# As much as a pipe holds.
+_READ_BYTES: Final = 64 * 1024
+# A longer message is passed on like any other, but only its start is recorded.
+_MESSAGE_BYTES: Final = 64 * 1024 * 1024
+_STDERR_LINE_BYTES: Final = 64 * 1024
+# A process that the server left behind may hold its streams open: how long we wait for their end.
+_DRAIN_S: Final = 2.0
+# What is left of the server's process group is ended by the watchdog, step by step.
+_TERMINATE_AFTER_S: Final = 2.0
+_KILL_AFTER_S: Final = 2.0
+# The recorder works in a thread of its own: how long it may keep us from passing bytes on.
+_SWITCH_S: Final = 0.0002
+
+_PASSED_ON: Final = tuple(
+    getattr(signal, name)
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGWINCH")
+    if hasattr(signal, name)
+)
+
+Observe = Callable[[bytes], None]
+
+
+class StdioTap:
+    """One run of a server for the client that started us."""
+
+    def __init__(
+        self,
+        launch: Launch,
+        conversation: Conversation,
+        publish: Publisher,
+        warn: Callable[[str], None],
+        *,
+        env_names: tuple[str, ...] = (),
+    ) -> None:
+        self._launch = launch
+        self._conversation = conversation
+        self._publish = publish
+        self._warn = warn
+        self._env_names = env_names
+        self._lock = threading.Lock()  # the bus and the conversation are for one thread
+        self._is_observing = True
+        self._pid = 0
+
+    def __repr__(self) -> str:
+        return f"<StdioTap {self._launch.argv[0]} {f'pid {self._pid}' if self._pid else 'new'}>"
+
+    def run(self) -> int:
+        """Run the server until it exits; returns its code as Popen has it (negative: a signal).
+
+        Raises:
+            InspectorError: the command cannot be started.
+        """
+        launch = self._launch
+        sys.setswitchinterval(_SWITCH_S)
+        watchdog.start()
+        try:
+            process = watchdog.OutlivingProcess(
+                launch.argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=launch.env,
+                cwd=launch.cwd,
+                bufsize=0,
+                process_group=0,
+            )
+        except OSError as problem:
+            raise classify(problem, f"starting {launch.argv[0]}") from None
+        self._pid = process.pid
+        watchdog.watch(process.pid)
+        started = ProcessStarted(
+            pid=process.pid,
+            argv=list(launch.argv),
+            cwd=launch.cwd,
+            env_names=list(self._env_names),
+        )
+        with self._lock:
+            self._publish(started)
+        with _signals_passed_on(process.pid):
+            outputs = self._start_relays(process)
+            code = process.wait()
+            for relay in outputs:
+                relay.join(_DRAIN_S)
+        self._ended(process.pid, code)
+        return code
+
+    def _start_relays(self, process: subprocess.Popen[bytes]) -> list[threading.Thread]:
+        """Relay all three streams; those from the server are returned."""
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        client = _Lines(_MESSAGE_BYTES, self._client_line)
+        server = _Lines(_MESSAGE_BYTES, self._server_line)
+        stderr = _Lines(_STDERR_LINE_BYTES, self._stderr_line)
+        relays = [
+            self._relay("stdin", 0, _taken(process.stdin), client),
+            self._relay("stdout", _taken(process.stdout), 1, server),
+            self._relay("stderr", _taken(process.stderr), 2, stderr),
+        ]
+        return relays[1:]
+
+    def _relay(self, name: str, source: int, sink: int, lines: _Lines) -> threading.Thread:
+        def work() -> None:
+            relay(source, sink, lambda data: self._observe(lines.feed, data))
+            self._observe(lines.flush, b"")
+
+        thread = threading.Thread(target=work, name=f"tap {name}", daemon=True)
+        thread.start()
+        return thread
+
+    def _observe(self, observe: Observe, data: bytes) -> None:
+        """Whatever goes wrong here must not stop a byte."""
+        if not self._is_observing:
+            return
+        try:
+            with self._lock:
+                observe(data)
+        except Exception as problem:  # the tap's own fault is not the client's
+            self._is_observing = False
+            self._warn(f"the rest of this session is not recorded: {classify(problem).message}")
+
+    def _client_line(self, line: bytes | Malformed) -> None:
+        self._conversation.client_said(line if isinstance(line, Malformed) else parse(line))
+
+    def _server_line(self, line: bytes | Malformed) -> None:
+        self._conversation.server_said(line if isinstance(line, Malformed) else parse(line))
+
+    def _stderr_line(self, line: bytes | Malformed) -> None:
+        data = line.raw if isinstance(line, Malformed) else line
+        request_seq = self._conversation.only_request_seq()
+        written = StderrLine(
+            pid=self._pid,
+            data=data,
+            request_seq=request_seq,
+            is_inferred=request_seq is not None,
+        )
+        self._publish(written, len(data))
+
+    def _ended(self, pid: int, code: int) -> None:
+        exit_code = code if code >= 0 else None
+        exited = ProcessExited(pid=pid, exit_code=exit_code, signal=signal_name(code))
+        with self._lock:
+            self._publish(exited)
+        watchdog.finish(pid, _TERMINATE_AFTER_S, _KILL_AFTER_S)
+
+
+class _Lines:
+    """One stream as lines, for a function that reads them."""
+
+    def __init__(self, limit_bytes: int, on_line: Callable[[bytes | Malformed], None]) -> None:
+        self._splitter = LineSplitter(limit_bytes)
+        self._on_line = on_line
+
+    def __repr__(self) -> str:
+        return f"<_Lines {self._splitter!r}>"
+
+    def feed(self, data: bytes) -> None:
+        for line in self._splitter.feed(data):
+            self._on_line(line)
+
+    def flush(self, _: bytes) -> None:
+        """What the stream ends with, if that is not a newline."""
+        rest = self._splitter.flush()
+        if rest is not None:
+            self._on_line(rest)
+
+
+def relay(source: int, sink: int, observe: Observe) -> None:
+    """Pass bytes on until either end closes; then the other end is closed too.
+
+    They are observed first: an answer must not be seen before its request.
+    """
+    try:
+        while data := _read(source):
+            observe(data)
+            _write(sink, data)
+    except OSError:
+        pass  # whoever reads has closed the pipe; closing ours tells the one who writes
+    finally:
+        for descriptor in (source, sink):
+            with contextlib.suppress(OSError):
+                _close(descriptor)
+
+
+def _taken(pipe: IO[bytes]) -> int:
+    """The descriptor of a pipe, which nobody else closes."""
+    descriptor = os.dup(pipe.fileno())
+    pipe.close()
+    return descriptor
+
+
+def _close(descriptor: int) -> None:
+    if descriptor > 2:
+        os.close(descriptor)
+        return
+    # A file that is opened later must not get the number of a standard stream.
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, descriptor)
+    os.close(nowhere)
+
+
+def _read(descriptor: int) -> bytes:
+    while True:
+        try:
+            return os.read(descriptor, _READ_BYTES)
+        except BlockingIOError:  # whoever started us may have made its pipes non-blocking
+            select.select([descriptor], [], [])
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        try:
+            rest = rest[os.write(descriptor, rest) :]
+        except BlockingIOError:
+            select.select([], [descriptor], [])
+
+
+@contextlib.contextmanager
+def _signals_passed_on(group: int) -> Iterator[None]:
+    """Send the server, and all that it started, the signals that we get."""
+
+    def pass_on(number: int, frame: FrameType | None) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(group, number)
+
+    former = {}
+    for number in _PASSED_ON:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
+            former[number] = signal.signal(number, pass_on)
+    try:
+        yield
+    finally:
+        for number, handler in former.items():
+            signal.signal(number, handler)
+
+
+def end_like(code: int) -> None:
+    """End this process as the server ended: with its exit code, or by its signal."""
+    if code < 0:
+        with contextlib.suppress(ImportError, OSError, ValueError):
+            import resource
+
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # its core dump is enough
+        with contextlib.suppress(OSError, ValueError):
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    # Threads may still wait for a client that neither reads nor leaves.
+    os._exit(code if code >= 0 else 128 - code)
