@@ -211,6 +211,7 @@ class TestContent:
             "server": "bad",
             "key": "env.TOKEN",
             "variable": "MCPLENS_UNSET",
+            "is_local": True,
             "line": 5,
             "column": 3,
         }

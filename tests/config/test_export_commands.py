@@ -31,7 +31,7 @@ def made_of(machine: Machine, servers: dict[str, Any]) -> tuple[list[str], tuple
     machine.write_project({"mcpServers": servers})
     export = export_commands(load_configuration(here=machine.here()).servers)
     assert "s3cret" not in export.text
-    return export.text.splitlines(), export.remarks
+    return export.text.splitlines(), tuple(map(str, export.remarks))
 
 
 @pytest.mark.parametrize("name", SERVERS)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .harness import Refusal, Site, good, site, user_config, write_config
+from .harness import Refusal, Site, good, machine, site, user_config, write_config
 
 
 async def test_a_server_is_added_changed_and_removed_and_its_secret_stays(tmp_path: Path) -> None:
@@ -306,3 +306,48 @@ async def test_what_is_refused_on_save_names_its_fields(tmp_path: Path) -> None:
         view = await page.until(lambda: page.things.get(("servers", "new")))
         assert "NOT_YET" in view["problem"]["message"]
         assert "not-yet.env" in view["problem"]["message"]
+
+
+async def test_a_server_with_a_missing_env_file_is_imported_and_says_what_is_missing(
+    tmp_path: Path,
+) -> None:
+    vscode = Path(machine(tmp_path).cwd) / ".vscode" / "mcp.json"
+    vscode.parent.mkdir(parents=True)
+    servers = {
+        "late": {**good(), "envFile": "its.env"},
+        "wrong": {"command": "x", "args": 5, "envFile": "its.env"},
+    }
+    vscode.write_text(json.dumps({"servers": servers}))
+    async with site(tmp_path) as web, web.page() as page:
+        found = {one["name"]: one for one in await page.ask("FoundServers")}
+        assert (found["late"]["can_be_added"], found["wrong"]["can_be_added"]) == (True, False)
+        (problem,) = found["late"]["problems"]
+        missing = Path(machine(tmp_path).cwd) / "its.env"
+        assert (problem["key"], problem["is_local"], str(missing) in problem["text"]) == (
+            "envFile", True, True,
+        )  # fmt: skip
+        late = found["late"]
+        offers = {"late": late["offer_id"]}
+        await page.ask("ServerImport", servers={"late": late["raw"]}, offers=offers)
+        view = await page.until(lambda: page.things.get(("servers", "late")))
+        assert str(missing) in view["problem"]["message"]
+        await page.confirmed("late")
+        with pytest.raises(Refusal, match=r"its\.env"):
+            await page.ask("Connect", server_id="late")
+        # It works as soon as the file is there.
+        missing.write_text("A=1\n")
+        assert await page.connected("late")
+
+
+async def test_an_export_tells_what_is_not_in_the_entry(tmp_path: Path) -> None:
+    write_config(tmp_path, socket={"url": "ws://h"})
+    async with site(tmp_path) as web:
+        given = web.workspace.new_server("given", {"command": "x"}, {"env": {"TOKEN": "t"}})
+        web.workspace.give(given)
+        async with web.page() as page:
+            made = await page.ask("ServerExport", shape="mcpServers")
+            told = [(one["server"], one["text"]) for one in made["remarks"]]
+            assert told == [
+                ("socket", "left out: mcpServers does not support websocket"),
+                ("given", "what the command line said is not in it: --env TOKEN"),
+            ]

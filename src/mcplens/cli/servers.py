@@ -234,7 +234,7 @@ command.add_command(import_command)
 @click.option(
     "--to",
     "shape",
-    type=click.Choice(["mcpServers", "vscode", "codex"]),
+    type=click.Choice(["mcplens", "mcpServers", "vscode", "codex"]),
     default="mcpServers",
     show_default=True,
     help="The file format.",
@@ -245,9 +245,10 @@ command.add_command(import_command)
 def export(
     names: tuple[str, ...], shape: str, path: str | None, replace: bool, config: str | None
 ) -> None:
-    """Print servers in another tool's file format; placeholders are kept.
+    """Print servers in mcplens' or another tool's file format; placeholders are kept.
 
     \b
+    mcplens servers export --to mcplens -o backup.json
     mcplens servers export --to vscode
     mcplens servers export db --to codex
     """

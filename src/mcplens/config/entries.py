@@ -67,7 +67,7 @@ def build_entry(
         remarks=tuple(builder.remarks),
         problem=builder.error(tuple(inputs), locate),
         field_problems=tuple(
-            FieldProblem(one.key, one.text, one.is_local) for one in builder.problems
+            FieldProblem(one.key, one.text, one.is_local, one.variable) for one in builder.problems
         ),
         **fields,
     )
@@ -129,7 +129,7 @@ class _Builder:
             return resolve_all(value, self.here.variable)
         except PlaceholderProblem as problem:
             self.unset = self.unset or problem.variable
-            raise InvalidValue(key, problem.text, is_local=problem.variable is not None) from None
+            raise InvalidValue(key, problem.text, variable=problem.variable) from None
 
     # -- what follows from several keys --------------------------------------------------------
 
@@ -212,6 +212,7 @@ class _Builder:
             server=self.name,
             key=first.key or None,
             variable=self.unset,
+            is_local=all(problem.is_local for problem in self.problems) or None,
             line=at[0] if at else None,
             column=at[1] if at else None,
         )

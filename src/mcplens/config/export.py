@@ -1,12 +1,13 @@
-"""Exports servers as text: `mcpServers`, VS Code's `servers`, Codex's TOML, or mcplens commands.
+"""Exports servers as text: our own format, `mcpServers`, VS Code's, Codex's, or mcplens commands.
 
-Nothing is resolved: placeholders are rewritten in that tool's syntax. What a format cannot express
-is left out and listed in the remarks. Pure; called by `servers export` and the web UI, which decide
-where the text goes.
+Nothing is resolved. Our own format has every entry as it is; for another tool, placeholders are
+rewritten in its syntax, and what it cannot express is left out and listed in the remarks. Pure;
+called by `servers export` and the web UI, which decide where the text goes.
 """
 
 from __future__ import annotations
 
+import os.path
 import re
 import shlex
 from abc import ABC, abstractmethod
@@ -19,22 +20,34 @@ from mcplens.config.keys import ALIASES
 from mcplens.config.model import ServerEntry
 from mcplens.config.placeholders import Piece, pieces
 
-Shape = Literal["mcpServers", "vscode", "codex"]
-_SAID: Final = ("command", "args", "env", "cwd", "url", "headers", "transport", "name")
+Shape = Literal["mcplens", "mcpServers", "vscode", "codex"]
+_SAID: Final = ("command", "args", "env", "cwd", "url", "headers", "transport")
 _COMMAND_KEYS: Final = ("command", "args", "env", "cwd", "url", "headers", "transport")
 _NOT_SAID: Final = ("enabled", "disabled")  # covered by a separate remark
 
 
+class ExportRemark(msgspec.Struct, frozen=True):
+    """What an export lacks of one server, or changes in its meaning."""
+
+    server: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.server}: {self.text}"
+
+
 class Export(msgspec.Struct, frozen=True):
-    """A text in another tool's format, and remarks on what it lacks."""
+    """A text in some format, and remarks on what it lacks."""
 
     text: str
-    remarks: tuple[str, ...]
+    remarks: tuple[ExportRemark, ...]
 
 
 def export_servers(entries: Iterable[ServerEntry], shape: Shape) -> Export:
-    """Servers in another tool's format."""
-    writers: dict[Shape, Callable[[], _Writer]] = {
+    """Servers in our own or another tool's format."""
+    if shape == "mcplens":
+        return _export_own(entries)
+    writers: dict[str, Callable[[], _Writer]] = {
         "mcpServers": _McpServers,
         "vscode": _VsCode,
         "codex": _Codex,
@@ -43,6 +56,43 @@ def export_servers(entries: Iterable[ServerEntry], shape: Shape) -> Export:
     for entry in entries:
         writer.add(entry)
     return Export(writer.text(), tuple(writer.remarks))
+
+
+# -- our own format ----------------------------------------------------------------------------
+
+
+def _export_own(entries: Iterable[ServerEntry]) -> Export:
+    """Every entry as its file has it; only what depends on the place of that file is remarked."""
+    servers: dict[str, Any] = {}
+    remarks: list[ExportRemark] = []
+    for entry in entries:
+        if not entry.raw:
+            remarks.append(ExportRemark(entry.name, "left out: its entry is not an object"))
+            continue
+        servers[entry.name] = entry.raw
+        remarks += [ExportRemark(entry.name, text) for text in _depends_on_folder(entry)]
+    return Export(_json({"mcpServers": servers}), tuple(remarks))
+
+
+def _depends_on_folder(entry: ServerEntry) -> Iterable[str]:
+    raw, folder = _spelled(entry), os.path.dirname(entry.source.path)
+    roots = raw.get("roots")
+    for key, value in (
+        *((key, raw.get(key)) for key in ("cwd", "envFile", "caFile")),
+        *(("roots", root) for root in (roots if isinstance(roots, list) else ())),
+    ):
+        place = value.get("uri") if isinstance(value, dict) else value
+        if folder and isinstance(place, str) and _is_relative(place):
+            yield f"{key} {place} is relative to the folder of its file, {folder}"
+    if entry.source.scope == "project" and entry.transport == "stdio" and "cwd" not in raw:
+        yield f"it runs in {folder}, the folder of its project; elsewhere it needs a cwd"
+
+
+def _is_relative(place: str) -> bool:
+    return not (os.path.isabs(place) or place.startswith(("~", "$", "{")) or "://" in place)
+
+
+# -- other tools' formats ----------------------------------------------------------------------
 
 
 def _spelled(entry: ServerEntry) -> dict[str, Any]:
@@ -59,14 +109,14 @@ class _Writer(ABC):
 
     def __init__(self) -> None:
         self.servers: dict[str, dict[str, Any]] = {}
-        self.remarks: list[str] = []
+        self.remarks: list[ExportRemark] = []
         self.entry = ""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {len(self.servers)} servers>"
 
     def remark(self, text: str) -> None:
-        self.remarks.append(f"{self.entry}: {text}")
+        self.remarks.append(ExportRemark(self.entry, text))
 
     def add(self, entry: ServerEntry) -> None:
         self.entry = entry.name
@@ -172,11 +222,13 @@ class _Codex(_Writer):
     transports = ("stdio", "http")
     also_said = ("connectionTimeout", "requestTimeout", "enabled")
     title = "Codex"
+    key = ""  # the one that is being written
 
     def server(self, raw: dict[str, Any], entry: ServerEntry) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for key in ("command", "args", "cwd", "url"):
             if key in raw and (key == "url") is (entry.transport != "stdio"):
+                self.key = key
                 found[key] = self.change(raw[key])
         if entry.transport == "stdio":
             found |= self.split(raw.get("env"), "env", "env_vars")
@@ -207,7 +259,8 @@ class _Codex(_Writer):
             elif name.lower() == "authorization" and _is_bearer(parts):
                 found["bearer_token_env_var"] = named[0]
             else:
-                self.remark(f"{name} left out: Codex cannot insert {named[0]} into text")
+                key = "env" if literal == "env" else "headers"
+                self.remark(f"{key}.{name} left out: Codex cannot insert {named[0]} into text")
         found |= {literal: literals} if literals else {}
         if variables:
             found[variable] = list(variables) if variable == "env_vars" else variables
@@ -217,9 +270,9 @@ class _Codex(_Writer):
         if piece.variable is None:
             return piece.text
         if piece.default is not None:
-            self.remark(f"Codex cannot insert {piece.variable} into text; its default is used")
+            self.remark(f"{self.key}: Codex cannot insert {piece.variable}; its default is used")
             return piece.default
-        self.remark(f"Codex cannot insert {piece.variable} into text; write its value there")
+        self.remark(f"{self.key}: Codex cannot insert {piece.variable}; write its value there")
         return f"${{{piece.variable}}}"
 
     def text(self) -> str:
@@ -267,16 +320,17 @@ def _toml_value(value: Any) -> str:
 def export_commands(entries: Iterable[ServerEntry]) -> Export:
     """One line for each server."""
     lines: list[str] = []
-    remarks: list[str] = []
+    remarks: list[ExportRemark] = []
     for entry in entries:
         raw = {ALIASES.get(key, key): one for key, one in entry.raw.items() if one is not None}
         if entry.transport is None or entry.name.startswith("-"):
-            remarks.append(f"{entry.name}: left out: `servers add` cannot add it")
+            remarks.append(ExportRemark(entry.name, "left out: `servers add` cannot add it"))
             continue
         lines.append(shlex.join(["mcplens", "servers", "add", *_command_words(entry, raw)]))
         unsaid = [key for key in raw if key not in _COMMAND_KEYS]
         if unsaid:
-            remarks.append(f"{entry.name}: servers add has no option for {', '.join(unsaid)}")
+            text = f"servers add has no option for {', '.join(unsaid)}"
+            remarks.append(ExportRemark(entry.name, text))
     return Export("".join(f"{line}\n" for line in lines), tuple(remarks))
 
 

@@ -17,14 +17,17 @@ from mcplens.protocol.eras import LOG_LEVELS
 class InvalidValue(Exception):
     """An invalid value of a key; `key` is its path, such as `args[1]`.
 
-    `is_local` as in `FieldProblem`.
+    `is_local` and `variable` as in `FieldProblem`.
     """
 
-    def __init__(self, key: str, text: str, *, is_local: bool = False) -> None:
+    def __init__(
+        self, key: str, text: str, *, is_local: bool = False, variable: str | None = None
+    ) -> None:
         super().__init__(f"{key}: {text}")
         self.key = key
         self.text = text
-        self.is_local = is_local
+        self.is_local = is_local or variable is not None
+        self.variable = variable
 
 
 class Key(msgspec.Struct, frozen=True):

@@ -46,13 +46,14 @@ class Input(msgspec.Struct, frozen=True, kw_only=True):
 class FieldProblem(msgspec.Struct, frozen=True):
     """What is wrong with one key; `key` is its path in the entry, such as `env.TOKEN`.
 
-    A problem that `is_local` is one of this computer (a variable that is not set, a file that is
-    missing): the entry itself may be as it should.
+    A problem that `is_local` is one of this computer (`variable` is not set, a file is missing):
+    the entry itself may be as it should.
     """
 
     key: str
     text: str
     is_local: bool = False
+    variable: str | None = None
 
     def __str__(self) -> str:
         return f"{self.key}: {self.text}" if self.key else self.text

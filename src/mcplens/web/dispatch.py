@@ -22,6 +22,7 @@ from mcplens.web.api import (
     patterns,
     questions,
     server_entries,
+    server_export,
     servers,
     settings,
     tasks,
@@ -32,7 +33,7 @@ from mcplens.workspace.workspace import Workspace
 # They register their commands when they are imported.
 SUBJECTS: Final = (
     answer_settings, calls, catalog, confirmation, examples, history, patterns, questions,
-    server_entries, servers, settings, tasks,
+    server_entries, server_export, servers, settings, tasks,
 )  # fmt: skip
 
 

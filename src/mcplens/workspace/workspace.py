@@ -349,6 +349,9 @@ class Workspace:
             InspectorError: it must be confirmed first, or its entry is not valid.
         """
         server = self.find(server_id)
+        if server.entry.problem is not None and not server.is_given:
+            self.reload()  # what was missing may be there by now
+            server = self.find(server_id)
         if self.confirmations.is_needed(server.entry):
             text = f"{server_id} came from {server.entry.source.path}: review what it starts first"
             raise InspectorError("INVALID_REQUEST", text, details={"needs_confirmation": True})

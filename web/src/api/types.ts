@@ -374,12 +374,20 @@ export interface ExitView {
 }
 
 /**
- * Servers in another tool's shape, what that shape cannot say, and how many values in it look
+ * What an export lacks of one server, or changes in its meaning.
+ */
+export interface ExportRemarkView {
+  server: string;
+  text: string;
+}
+
+/**
+ * Servers in some shape, what that shape cannot say of them, and how many values in it look
  * like secrets.
  */
 export interface ExportView {
   text: string;
-  remarks: string[];
+  remarks: ExportRemarkView[];
   secret_count: number;
 }
 
@@ -413,6 +421,16 @@ export interface ForgetRun {
 }
 
 /**
+ * What is wrong with one key of a server, or is missing on this computer (`is_local`).
+ */
+export interface FoundProblem {
+  key: string;
+  text: string;
+  is_local: boolean;
+  variable: string | null;
+}
+
+/**
  * What other tools on this computer have.
  */
 export interface FoundServers {
@@ -424,7 +442,8 @@ export interface FoundServers {
  * A server that another tool has, or that a file or a pasted text names; not ours yet.
  *
  * `choices` are the ways to a registry's server (`npm`, `remote`), `choice` the one taken.
- * Where there is an `offer_id`, the secrets in `raw` are masked.
+ * Where there is an `offer_id`, the secrets in `raw` are masked. What is only missing on this
+ * computer does not prevent adding it: `can_be_added`.
  */
 export interface FoundView {
   name: string;
@@ -436,6 +455,8 @@ export interface FoundView {
   inputs: InputView[];
   remarks: string[];
   problem: ErrorView | null;
+  problems: FoundProblem[];
+  can_be_added: boolean;
   is_known: boolean;
   choices: string[];
   choice: string | null;
@@ -991,12 +1012,13 @@ export interface ServerEntryOf {
 }
 
 /**
- * Servers in another tool's shape, or as commands for a shell; all, if none is named.
+ * Servers in our own or another tool's shape, or as commands for a shell; all, if none is
+ * named.
  */
 export interface ServerExport {
   type: "ServerExport";
   id: number;
-  shape: "codex" | "mcpServers" | "vscode" | "commands";
+  shape: "codex" | "mcpServers" | "mcplens" | "vscode" | "commands";
   servers?: string[];
 }
 

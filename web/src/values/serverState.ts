@@ -43,10 +43,9 @@ export function failureTitle(server: ServerView): string {
   if (needsSignIn(server)) return "Sign-in needed";
   // A configuration error is the same before and after an attempt to connect.
   if (server.error && !server.problem) return "Connection Error";
-  const variable = server.problem?.details.variable;
-  return typeof variable === "string"
-    ? `The environment variable ${variable} is not set`
-    : "Invalid configuration";
+  const { variable, is_local } = server.problem?.details ?? {};
+  if (typeof variable === "string") return `The environment variable ${variable} is not set`;
+  return is_local ? "A file is missing" : "Invalid configuration";
 }
 
 /** The step that is waited for. The backend says "opening the transport", "waiting for …". */

@@ -1,17 +1,18 @@
-"""Servers as their files have them, ours or another tool's: add, edit, remove, import, export.
+"""Servers as their files have them, ours or another tool's: add, edit, remove, import.
 
-What a file says of a server, not how its connection stands (servers.py).
+What a file says of a server, not how its connection stands (servers.py); what leaves us again is
+in server_export.py.
 """
 
 from __future__ import annotations
 
 import shlex
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
-from mcplens.config.export import Shape, export_commands, export_servers
+from mcplens.config.file_editor import moved_entry
 from mcplens.config.files import Written
 from mcplens.config.model import ServerEntry, Source
 from mcplens.errors import InspectorError
@@ -23,7 +24,7 @@ from mcplens.web.registry import Command, command
 from mcplens.web.safe_json import json_safe
 from mcplens.web.thread_pool import run_in_thread
 from mcplens.workspace import config_edits
-from mcplens.workspace.form_masking import count_secrets, mask_entry, secret_paths
+from mcplens.workspace.form_masking import mask_entry, secret_paths
 from mcplens.workspace.server_import import (
     ImportCandidates,
     parse_target,
@@ -98,11 +99,21 @@ def reached_by(entry: ServerEntry) -> str:
     return mask_url(str(entry.url or entry.raw.get("url") or ""))
 
 
+class FoundProblem(msgspec.Struct, frozen=True):
+    """What is wrong with one key of a server, or is missing on this computer (`is_local`)."""
+
+    key: str
+    text: str
+    is_local: bool
+    variable: str | None
+
+
 class FoundView(msgspec.Struct, frozen=True):
     """A server that another tool has, or that a file or a pasted text names; not ours yet.
 
     `choices` are the ways to a registry's server (`npm`, `remote`), `choice` the one taken.
-    Where there is an `offer_id`, the secrets in `raw` are masked.
+    Where there is an `offer_id`, the secrets in `raw` are masked. What is only missing on this
+    computer does not prevent adding it: `can_be_added`.
     """
 
     name: str
@@ -114,6 +125,8 @@ class FoundView(msgspec.Struct, frozen=True):
     inputs: list[InputView]
     remarks: list[str]
     problem: ErrorView | None
+    problems: list[FoundProblem]
+    can_be_added: bool
     is_known: bool
     choices: list[str]
     choice: str | None
@@ -130,20 +143,29 @@ def found_views(
 def found_view(
     workspace: Workspace, entry: ServerEntry, found: ImportCandidates, *, is_masked: bool = False
 ) -> FoundView:
+    raw = entry.raw
+    if is_masked and raw:  # of a file, whose relative paths mean something else in ours
+        raw = moved_entry(entry, workspace.config_files.own_file())
+    problems = [
+        FoundProblem(one.key, one.text, one.is_local, one.variable) for one in entry.field_problems
+    ]
+    is_only_missing = bool(problems) and all(one.is_local for one in problems)
     return FoundView(
         entry.name,
         source_view(entry.source),
         entry.transport,
         reached_by(entry),
         masked_command(entry),
-        json_safe(mask_entry(entry.raw) if is_masked else entry.raw),
+        json_safe(mask_entry(raw) if is_masked else raw),
         input_views(entry),
         list(entry.remarks),
         error_view(entry.problem.to_dict() if entry.problem else None),
+        problems,
+        entry.problem is None or is_only_missing,
         entry.name in workspace.servers,
         found.choices,
         found.choice,
-        workspace.import_offers.add(entry.raw) if is_masked else None,
+        workspace.import_offers.add(raw) if is_masked else None,
     )
 
 
@@ -322,33 +344,3 @@ async def import_servers(workspace: Workspace, command: ServerImport) -> Written
     servers = workspace.import_offers.taken(command.servers, command.offers)
     written = config_edits.import_servers(workspace, servers, replaces=command.replaces)
     return _written(written, list(command.servers))
-
-
-class ExportView(msgspec.Struct, frozen=True):
-    """Servers in another tool's shape, what that shape cannot say, and how many values in it look
-    like secrets."""
-
-    text: str
-    remarks: list[str]
-    secret_count: int
-
-
-class ServerExport(Command, frozen=True, kw_only=True):
-    """Servers in another tool's shape, or as commands for a shell; all, if none is named."""
-
-    shape: Shape | Literal["commands"]
-    servers: list[str] = []
-
-
-@command
-async def export_as(workspace: Workspace, command: ServerExport) -> ExportView:
-    names = command.servers or [
-        name for name, server in workspace.servers.items() if not server.is_built_in
-    ]
-    entries = [workspace.find(name).entry for name in names]
-    shape = command.shape
-    exported = export_commands(entries) if shape == "commands" else export_servers(entries, shape)
-    secret_count = sum(
-        count_secrets(entry.raw, workspace.secret_keys.of(entry.name)) for entry in entries
-    )
-    return ExportView(exported.text, list(exported.remarks), secret_count)

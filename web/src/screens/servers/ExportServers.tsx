@@ -1,28 +1,21 @@
-// Dialog that exports servers in another tool's format.
+// Dialog that exports servers as a file; what the format cannot hold is shown before.
 import { Button, Checkbox, Modal, Select } from "@mantine/core";
 import { modals } from "@mantine/modals";
-import { notifications } from "@mantine/notifications";
 import { useState } from "react";
-import type { ExportView, ServerExport, ServerView } from "../../api/types";
+import type { ExportView, ServerView } from "../../api/types";
 import { downloadFile } from "../../components/download";
+import { ErrorNote } from "../../components/ErrorNote";
 import { Icon } from "../../components/Icon";
-import { command } from "../../state/commands";
 import { serverName } from "../../state/navigation";
 import { useInspector } from "../../state/store";
-import { withErrorToast } from "../../state/toasts";
 import { pluralize } from "../../values/format";
+import { ExportRemarks, SHAPES, type Shape, useExport } from "./exports";
 
 // File formats only: commands are copied per server.
-type Shape = Exclude<ServerExport["shape"], "commands">;
-const SHAPES: { value: Shape; label: string; file: string }[] = [
-  { value: "mcpServers", label: "mcp.json (Claude, Cursor, Windsurf)", file: "mcp.json" },
-  { value: "vscode", label: "VS Code", file: "mcp.vscode.json" },
-  { value: "codex", label: "Codex", file: "config.toml" },
-];
+const FILES = SHAPES.filter(({ file }) => file !== null);
 
 function download(made: ExportView, file: string): void {
   downloadFile(made.text, file, "text/plain");
-  for (const message of made.remarks) notifications.show({ message, autoClose: 8000 });
 }
 
 /** Confirms an export that contains secrets. */
@@ -46,15 +39,11 @@ const exported = (servers: Map<string, ServerView>): ServerView[] =>
 
 function Choice({ servers, onClose }: { servers: ServerView[]; onClose(): void }) {
   const [left, setLeft] = useState<string[]>([]);
-  const [shape, setShape] = useState<Shape>("mcpServers");
+  const [shape, setShape] = useState<Shape>("mcplens");
   const names = servers.map((server) => server.server_id).filter((name) => !left.includes(name));
-  const file = SHAPES.find((one) => one.value === shape)?.file ?? "";
-  const take = async (): Promise<void> => {
-    const made = await withErrorToast(
-      "The servers were not exported",
-      command("ServerExport", { shape, servers: names }),
-    );
-    if (!made) return;
+  const { made, isFresh, error } = useExport(names, shape);
+  const file = FILES.find((one) => one.value === shape)?.file ?? "";
+  const take = (made: ExportView): void => {
     onClose();
     (made.secret_count ? askToDownload : download)(made, file);
   };
@@ -63,7 +52,7 @@ function Choice({ servers, onClose }: { servers: ServerView[]; onClose(): void }
       <div className="stack">
         <Select
           label="For"
-          data={SHAPES}
+          data={FILES}
           allowDeselect={false}
           value={shape}
           onChange={(value) => setShape(value as Shape)}
@@ -86,11 +75,13 @@ function Choice({ servers, onClose }: { servers: ServerView[]; onClose(): void }
             ))}
           </div>
         </Checkbox.Group>
+        {error && <ErrorNote error={error} />}
+        {made && <ExportRemarks remarks={made.remarks} />}
         <div className="row wrap" style={{ justifyContent: "flex-end" }}>
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          <Button disabled={names.length === 0} onClick={() => void take()}>
+          <Button disabled={!isFresh} onClick={() => made && take(made)}>
             Download {file}
           </Button>
         </div>

@@ -10,7 +10,7 @@ import { withErrorToast } from "../../state/toasts";
 import { pluralize } from "../../values/format";
 import css from "./FoundServerList.module.css";
 import { FoundServerRow } from "./FoundServerRow";
-import { canBeAdded, nameProblemOf, proposeNames } from "./foundServers";
+import { nameProblemOf, proposeNames } from "./foundServers";
 
 interface Filled {
   choice?: string;
@@ -28,7 +28,7 @@ interface Props {
   onDone(): void;
 }
 
-const isOffered = (one: FoundView): boolean => canBeAdded(one) && !one.is_known;
+const isOffered = (one: FoundView): boolean => one.can_be_added && !one.is_known;
 
 /** Two files of one tool, or two scopes of one file, may use the same name. */
 const isSame = (one: FoundView, other: FoundView): boolean =>

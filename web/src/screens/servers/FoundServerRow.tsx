@@ -1,7 +1,9 @@
 // One found server: description, name to use, and required inputs.
 import { Badge, Checkbox, PasswordInput, Select, TextInput } from "@mantine/core";
 import type { FoundView, InputView } from "../../api/types";
-import { canBeAdded, foundProblem, variableAndHeaderNames } from "./foundServers";
+import { Icon } from "../../components/Icon";
+import css from "./FoundServerList.module.css";
+import { foundProblems, placeOf, variableAndHeaderNames } from "./foundServers";
 
 interface InputProps {
   input: InputView;
@@ -72,24 +74,44 @@ function Details({ one, name, nameProblem, values, onName, onValues }: Props) {
   );
 }
 
+/** Why it cannot be added, or what it will lack. */
+function Problems({ one }: { one: FoundView }) {
+  const problems = foundProblems(one);
+  if (problems.length === 0) return null;
+  return (
+    <div className={css.problem} data-tone={one.can_be_added ? "wait" : "bad"}>
+      <Icon name="alert" size={14} />
+      <div className="stack tight">
+        <strong>{one.can_be_added ? "Something is missing" : "It cannot be added"}</strong>
+        {problems.map((text) => (
+          <span key={text}>{text}</span>
+        ))}
+        {one.can_be_added && <span>You can add it now and supply that later.</span>}
+      </div>
+    </div>
+  );
+}
+
 export function FoundServerRow(props: Props) {
   const { one, isChosen, onChosen, onChoice } = props;
-  const problem = foundProblem(one);
+  const place = placeOf(one);
+  const label = [one.name, one.source.kind, place].filter(Boolean).join(", ");
   return (
-    <div className="card stack tight" role="group" aria-label={`${one.name}, ${one.source.kind}`}>
+    <div className="card stack tight" role="group" aria-label={label}>
       <div className="row wrap">
         <Checkbox
           checked={isChosen}
-          disabled={!canBeAdded(one)}
+          disabled={!one.can_be_added}
+          aria-label={label}
           onChange={(event) => onChosen(event.currentTarget.checked)}
           label={<strong>{one.name}</strong>}
         />
         {one.source.kind !== "mcplens" && <Badge color="gray">{one.source.kind}</Badge>}
         {one.is_known && <Badge color="gray">name already in use</Badge>}
       </div>
-      {one.source.path && (
+      {place && (
         <div className="dim" style={{ overflowWrap: "anywhere" }}>
-          {one.source.path}
+          {place}
         </div>
       )}
       <div className="mono" style={{ overflowWrap: "anywhere" }}>
@@ -110,7 +132,7 @@ export function FoundServerRow(props: Props) {
           onChange={(choice) => choice && onChoice(choice)}
         />
       )}
-      {problem && <div className="dim">{problem}</div>}
+      <Problems one={one} />
       {isChosen && <Details {...props} />}
     </div>
   );

@@ -6,17 +6,23 @@ interface Names {
   has(name: string): boolean;
 }
 
-/** A missing variable can be set later; other problems must be fixed first. */
-export const canBeAdded = (one: FoundView): boolean =>
-  one.problem === null || one.problem.details.variable !== undefined;
-
-/** Short problem; null if an input field asks for the missing value. */
-export function foundProblem(one: FoundView): string | null {
-  const variable = one.problem?.details.variable;
-  if (typeof variable !== "string") return one.problem?.message ?? null;
-  const isAsked = one.inputs.some((input) => input.variable === variable);
-  return isAsked ? null : `The environment variable ${variable} is not set.`;
+/** What is wrong or missing, without what an input field asks for. */
+export function foundProblems(one: FoundView): string[] {
+  const asked = new Set(one.inputs.map((input) => input.variable));
+  const told = one.problems.filter(({ variable }) => variable === null || !asked.has(variable));
+  if (one.problem && one.problems.length === 0) return [one.problem.message];
+  return told.map(({ key, text }) => (key ? `${key}: ${text}` : text));
 }
+
+const SCOPES: Record<string, string> = {
+  user: "For you",
+  project: "For this project",
+  local: "For you, in this project",
+};
+
+/** Where a server was found: tools, files and scopes of one file may use the same name. */
+export const placeOf = ({ source }: FoundView): string =>
+  [SCOPES[source.scope], source.path].filter(Boolean).join(": ");
 
 const SPOKEN = { env: "Variables", headers: "Headers" };
 

@@ -3,9 +3,10 @@ import type { FoundView } from "../../api/types";
 import { aServer } from "../../testing/views";
 import { connectStepLabel, displayState, stateLabel } from "../../values/serverState";
 import {
-  canBeAdded,
+  foundProblems,
   freeName,
   nameProblemOf,
+  placeOf,
   proposeNames,
   variableAndHeaderNames,
 } from "./foundServers";
@@ -63,6 +64,8 @@ function aFound(name: string, kind: string, part: Partial<FoundView> = {}): Foun
     inputs: [],
     remarks: [],
     problem: null,
+    problems: [],
+    can_be_added: true,
     is_known: false,
     choices: [],
     choice: null,
@@ -119,11 +122,35 @@ describe("servers that were found", () => {
       "a-b",
     ]);
   });
-  it("can be added where only a variable is not set", () => {
-    const unset = anError("CONFIGURATION_INVALID", { variable: "KEY" });
-    expect(canBeAdded(aFound("x", "vscode", { problem: unset }))).toBe(true);
-    const broken = anError("CONFIGURATION_INVALID");
-    expect(canBeAdded(aFound("x", "vscode", { problem: broken }))).toBe(false);
+  it("say what is wrong or missing, but for what a field asks for", () => {
+    const problem = anError("CONFIGURATION_INVALID");
+    const missing = { key: "env.KEY", text: "KEY is not set", is_local: true, variable: "KEY" };
+    const file = { key: "envFile", text: "no such file", is_local: true, variable: null };
+    const input = {
+      id: "key",
+      variable: "KEY",
+      description: "",
+      default: null,
+      choices: [],
+      is_secret: true,
+      is_required: true,
+    };
+    const one = aFound("x", "vscode", { problem, problems: [missing, file] });
+    expect(foundProblems(one)).toEqual(["env.KEY: KEY is not set", "envFile: no such file"]);
+    expect(foundProblems({ ...one, inputs: [input] })).toEqual(["envFile: no such file"]);
+    // A file that cannot be read has no keys.
+    expect(foundProblems(aFound("x", "vscode", { problem }))).toEqual(["it did not work"]);
+  });
+  it("of one name are told apart by tool, file and scope", () => {
+    const path = "/home/me/.claude.json";
+    const inScope = (scope: string) =>
+      placeOf(aFound("github", "claude-code", { source: { kind: "claude-code", path, scope } }));
+    expect(["user", "project", "local", "given"].map(inScope)).toEqual([
+      `For you: ${path}`,
+      `For this project: ${path}`,
+      `For you, in this project: ${path}`,
+      path,
+    ]);
   });
   it("need a name that nobody has", () => {
     const known = new Set(["mine"]);
