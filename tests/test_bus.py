@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mcplens.bus import Bus, Publisher
+from mcplens.bus import UNREAD_MAX_BYTES, UNREAD_MAX_EVENTS, Bus, Publisher
 from mcplens.clock import ManualClock
 from mcplens.events import Event, EventsMissed, Remark, StderrLine
 
@@ -86,6 +86,36 @@ async def test_only_so_many_bytes_are_kept_and_the_newest_event_always() -> None
     assert texts(bus.kept()) == ["huge"]
     remark(bus, "next", size_bytes=40)
     assert texts(bus.kept()) == ["next"]
+
+
+async def test_little_is_kept_while_nobody_reads_and_more_from_the_first_reader_on() -> None:
+    bus = Bus(ManualClock(), max_events=1_000, is_unread=True)
+    publish = Publisher(bus, "s")
+    for number in range(500):
+        publish(Remark(message=str(number)))
+    assert len(bus.kept()) == UNREAD_MAX_EVENTS
+    subscription = bus.subscribe(0)
+    for number in range(500, 1_000):
+        publish(Remark(message=str(number)))
+    kept = bus.kept()
+    assert len(kept) == UNREAD_MAX_EVENTS + 500
+    assert [event.seq for event in kept] == list(range(201, 1_001))
+    missed = await anext(subscription)
+    assert isinstance(missed, EventsMissed)
+    assert (missed.first_seq, missed.last_seq) == (1, 200)
+    assert (await anext(subscription)).seq == 201
+
+
+async def test_a_large_message_is_not_held_while_nobody_reads() -> None:
+    bus = Bus(ManualClock(), is_unread=True)
+    remark(bus, "small", size_bytes=40)
+    remark(bus, "huge", size_bytes=UNREAD_MAX_BYTES + 1)
+    assert bus.kept() == []
+    remark(bus, "next", size_bytes=40)
+    assert texts(bus.kept()) == ["next"]
+    bus.expect_readers()
+    remark(bus, "huge", size_bytes=UNREAD_MAX_BYTES + 1)
+    assert texts(bus.kept()) == ["next", "huge"]
 
 
 async def test_a_reader_that_is_too_slow_is_told_exactly_what_it_missed() -> None:

@@ -126,7 +126,12 @@ def create_mcp_client(
 
 def _make_client(make_transport: MakeTransport, options: ClientOptions) -> Client:
     clock = options.clock or SystemClock()
-    return Client(make_transport, bus=options.bus or Bus(clock), clock=clock, options=options)
+    bus = options.bus
+    if bus is None and options.max_kept_events is not None:
+        bus = Bus(clock, max_events=options.max_kept_events)
+    if bus is None:
+        bus = Bus(clock, is_unread=True)
+    return Client(make_transport, bus=bus, clock=clock, options=options)
 
 
 def _taken(keywords: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:

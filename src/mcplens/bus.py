@@ -1,8 +1,9 @@
 """The event bus: publishes events to readers that never block a publisher.
 
 All readers share one bounded ring, and each has a position in it. A reader that falls behind the
-ring gets an event that says what it missed. A reader resumes by (run_id, seq). The bus also
-allocates the ids that are unique within a run.
+ring gets an event that says what it missed. A reader resumes by (run_id, seq). The ring of a bus
+that may stay unread is small until the first reader comes. The bus also allocates the ids that are
+unique within a run.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from mcplens.events import Event, EventsMissed
 DEFAULT_MAX_EVENTS: Final = 20_000
 # One largest message (64 MiB) always fits.
 DEFAULT_MAX_BYTES: Final = 96 * 1024 * 1024
-
+# What is kept while nobody reads: enough to see what went wrong, in a program of many clients.
+UNREAD_MAX_EVENTS: Final = 300
+UNREAD_MAX_BYTES: Final = 1024 * 1024
 
 # Publishes one event with the size of its bytes, and returns its seq.
 Publish = Callable[[Event, int], int]
@@ -38,14 +41,21 @@ class Bus:
         *,
         max_events: int = DEFAULT_MAX_EVENTS,
         max_bytes: int = DEFAULT_MAX_BYTES,
+        is_unread: bool = False,
     ) -> None:
         self.run_id = urandom(8).hex()
         self._wall, self._monotonic = clock.wall, clock.monotonic
+        self._limits_when_read = max_events, max_bytes
+        self._is_unread = is_unread  # nobody has asked for events so far
+        if is_unread:
+            max_events, max_bytes = UNREAD_MAX_EVENTS, UNREAD_MAX_BYTES
         self._max_events = max_events
         self._max_bytes = max_bytes
         self._ring: deque[Event] = deque(maxlen=max_events)
         self._sizes: deque[int] = deque(maxlen=max_events)  # of each event in the ring, in bytes
         self._bytes = 0
+        self._use_new_ring: list[Callable[[], None]] = []
+        self._publishers: dict[str, Publish] = {}
         self._last_seq = 0
         self._exchange_ids = count(1)
         self._call_numbers = count(1)
@@ -95,11 +105,32 @@ class Bus:
                 self._wake()
             return seq
 
+        def use_new_ring() -> None:
+            nonlocal ring, sizes, max_events
+            ring, sizes, max_events = self._ring, self._sizes, self._max_events
+
+        if self._is_unread:
+            self._use_new_ring.append(use_new_ring)
         return publish
+
+    def expect_readers(self) -> None:
+        """Keep as much as readers need, from now on; subscribing does this too."""
+        if not self._is_unread:
+            return
+        self._is_unread = False
+        self._max_events, self._max_bytes = self._limits_when_read
+        self._ring = deque(self._ring, self._max_events)
+        self._sizes = deque(self._sizes, self._max_events)
+        for use_new_ring in self._use_new_ring:
+            use_new_ring()
+        self._use_new_ring.clear()
 
     def publish(self, event: Event, server_id: str, size_bytes: int = 0) -> int:
         """Publish one event of a server; returns its seq."""
-        return self.publish_as(server_id)(event, size_bytes)
+        publish = self._publishers.get(server_id)
+        if publish is None:
+            publish = self._publishers[server_id] = self.publish_as(server_id)
+        return publish(event, size_bytes)
 
     def close(self) -> None:
         """End every reader after the events that are already published."""
@@ -125,10 +156,13 @@ class Bus:
 
     def subscribe(self, after_seq: int | None = None) -> Subscription:
         """Read events after `after_seq`; by default those published from now on."""
+        self.expect_readers()
         return Subscription(self, self._last_seq if after_seq is None else after_seq)
 
     def _shrink(self) -> None:
-        while len(self._ring) > 1 and self._bytes > self._max_bytes:
+        # A reader gets the newest event, however large; without one it is not held.
+        fewest = 0 if self._is_unread else 1
+        while len(self._ring) > fewest and self._bytes > self._max_bytes:
             self._ring.popleft()
             self._bytes -= self._sizes.popleft()
 

@@ -173,7 +173,8 @@ class Client:
         return self.bus.last_seq
 
     def kept_events(self, after_seq: int = 0) -> list[Event]:
-        """What is still kept of the events after this one."""
+        """What is still kept of the events after this one; more are kept once this was asked."""
+        self.bus.expect_readers()
         return [
             event
             for event in self.bus.kept()

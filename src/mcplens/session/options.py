@@ -52,6 +52,8 @@ class ClientOptions(msgspec.Struct, frozen=True, kw_only=True):
     handler: HandlerConfig | None = None
     server_id: str = "server"
     bus: Bus | None = None
+    # How many events the client's own bus keeps; None: few until somebody reads them.
+    max_kept_events: int | None = None
     clock: Clock | None = None
     record: Record = False
     secret_keys: Iterable[str] = ()
@@ -104,6 +106,7 @@ class SharedKeywords(TypedDict, total=False):
     completes_declined_tasks: bool
     handler: HandlerConfig | None
     bus: Bus | None
+    max_kept_events: int | None
     clock: Clock | None
     record: Record
     secret_keys: Iterable[str]

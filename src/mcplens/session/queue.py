@@ -21,7 +21,7 @@ from mcplens.protocol.deadlines import NEVER, Deadline
 from mcplens.protocol.frames import Frame, Message, RequestId
 
 # Results kept in the history, beside the limit on their number.
-HISTORY_MAX_BYTES: Final = 32 * 1024 * 1024
+HISTORY_MAX_BYTES: Final = 4 * 1024 * 1024
 
 
 class RequestStatus(Enum):

@@ -73,6 +73,7 @@ class Recorder:
         self.problem: str | None = None
         self.missed_count = 0
         self._bus = bus
+        bus.expect_readers()
         self._clock = clock or SystemClock()
         self._warn = warn
         self._last_seq = 0
