@@ -1,4 +1,5 @@
-"""Builds the page of the web UI into src/mcplens/web/static/ when it is stale.
+"""Builds the page of the web UI into src/mcplens/web/static/ when it is stale, with the notices of
+all that is bundled in it.
 
 Called by hatchling for every wheel and editable install, and by `make web`. Node comes from PyPI
 and is asked for only when something must be built: an sdist carries the built page and its digest.
@@ -7,6 +8,7 @@ and is asked for only when something must be built: an sdist carries the built p
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -31,7 +33,18 @@ _FILES = (
     "tsconfig.json",
     "index.html",
 )
-_FOLDERS = ("src", "public")
+_FOLDERS = ("src", "public", "licenses")
+
+NOTICES = "NOTICES.txt"
+# Build tools whose helpers end up in the page.
+_HELPERS = ("node_modules/vite", "node_modules/rolldown")
+# How the files that hold a licence or a notice begin.
+_LICENCE_FILES = ("licen", "copying", "notice")
+# What follows in Vite's file is about what its own package bundles, which no page has.
+_END_OF_VITE = "# Licenses of bundled dependencies"
+_HEADER = """\
+The page of mcplens is built from these packages. Each has its licence below.
+"""
 
 
 def sources() -> list[Path]:
@@ -44,7 +57,7 @@ def sources() -> list[Path]:
 
 def digest() -> str:
     """Names and contents of all sources as one hash."""
-    total = hashlib.sha256()
+    total = hashlib.sha256(Path(__file__).read_bytes())
     for path in sources():
         content = path.read_bytes()
         name = path.relative_to(WEB).as_posix()
@@ -74,7 +87,45 @@ def build(modules: Path | None = None) -> None:
         )
         shutil.rmtree(STATIC, ignore_errors=True)
         shutil.copytree(work / "dist", STATIC)
+        (STATIC / NOTICES).write_bytes(notices(work).encode())
     STAMP.write_text(fresh + "\n")
+
+
+def bundled(lock: Path) -> dict[str, dict[str, Any]]:
+    """The packages of a lock that can be in the page, by their folders, in a fixed order."""
+    packages = json.loads(lock.read_text(encoding="utf-8"))["packages"]
+    return {
+        folder: package
+        for folder, package in sorted(packages.items())
+        if folder and (not package.get("dev") or folder in _HELPERS)
+    }
+
+
+def notices(folder: Path) -> str:
+    """Name, version and licence of all that can be in the page, from the lock and the packages."""
+    parts = [_HEADER]
+    for place, package in bundled(folder / "package-lock.json").items():
+        name = place.rpartition("node_modules/")[2]
+        title = f"{name} {package['version']} ({package['license']})"
+        text = _licence_of(folder / place, package["license"], folder / "licenses")
+        parts.append(f"{'=' * 80}\n{title}\n{'=' * 80}\n\n{text}\n")
+    return "\n".join(parts)
+
+
+def _licence_of(package: Path, licence: str, texts: Path) -> str:
+    found = sorted(
+        path for path in package.iterdir() if path.name.lower().startswith(_LICENCE_FILES)
+    )
+    if found:
+        read = [path.read_text(encoding="utf-8").partition(_END_OF_VITE)[0] for path in found]
+        lines = "\n\n".join(text.strip() for text in read).splitlines()
+        return "".join(f"{line.rstrip()}\n" for line in lines)
+    # Some packages only name their licence.
+    about = json.loads((package / "package.json").read_text(encoding="utf-8"))
+    author = about.get("author", "")
+    holder = author if isinstance(author, str) else author.get("name", "")
+    text = (texts / f"{licence}.txt").read_text(encoding="utf-8")
+    return text.replace("{holder}", holder or f"the authors of {about['name']}")
 
 
 def _node_home() -> Path:

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -62,6 +63,21 @@ def test_the_wheel_carries_the_page_and_nothing_of_its_sources(wheel: zipfile.Pa
     assert "web" not in names
 
 
+def test_the_wheel_carries_the_notices_of_all_that_is_bundled_in_the_page(
+    wheel: zipfile.Path, hook: ModuleType
+) -> None:
+    text = (wheel / "mcplens" / "web" / "static" / "NOTICES.txt").read_text(encoding="utf-8")
+    assert text == hook.notices(hook.WEB)
+    sections = re.findall(r"^={80}\n(\S+) .*\n={80}\n\n([^=]*)", text, flags=re.MULTILINE)
+    assert {"react", "react-dom", "@mantine/core", "@codemirror/view", "vite"} <= set(
+        dict(sections)
+    )
+    assert len(sections) == len(hook.bundled(hook.WEB / "package-lock.json"))
+    for name, licence in sections:
+        assert "Copyright" in licence or "Apache License" in licence or "CC0" in licence, name
+        assert "{holder}" not in licence
+
+
 @pytest.fixture(scope="module")
 def hook() -> ModuleType:
     spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
@@ -100,5 +116,6 @@ def test_a_wheel_of_the_sdist_has_the_page_without_any_node(
     (built,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(built) as ours, zipfile.ZipFile(str(wheel.root.filename)) as theirs:
         assert sorted(ours.namelist()) == sorted(theirs.namelist())
-        index = "mcplens/web/static/index.html"
-        assert ours.read(index) == theirs.read(index)
+        for name in ("index.html", "NOTICES.txt"):
+            file = f"mcplens/web/static/{name}"
+            assert ours.read(file) == theirs.read(file)

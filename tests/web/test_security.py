@@ -316,6 +316,12 @@ def test_a_machine_that_serves_others_is_called_by_its_name_or_an_address() -> N
     assert not named._is_ours("192.0.2.7:81")
 
 
+async def test_the_licences_of_what_is_bundled_are_text_that_can_do_nothing(web: Site) -> None:
+    async with web.http.get(f"{web.origin}/docs/notices") as answer:
+        assert answer.content_type == "text/plain"
+        assert "sandbox" in answer.headers["Content-Security-Policy"]
+
+
 async def test_help_pages_are_rendered_and_nothing_else_is_reached(web: Site) -> None:
     status, body = await web.get("/docs/errors/connection-refused")
     assert status == 200

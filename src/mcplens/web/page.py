@@ -14,11 +14,12 @@ from typing import Final
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 STATIC: Final = Path(__file__).with_name("static")
+_NOTICES: Final = STATIC / "NOTICES.txt"
 NONCE_MARK: Final = "__CSP_NONCE__"
 # Assets have their content's hash in their names.
 _FOR_EVER: Final = "public, max-age=31536000, immutable"
@@ -64,6 +65,13 @@ async def show_page(request: Request) -> Response:
     except FileNotFoundError:
         html = _NOT_BUILT
     return page_response(html.replace(NONCE_MARK, nonce), nonce)
+
+
+async def show_notices(request: Request) -> Response:
+    """The licences of all that is bundled in the page."""
+    if not _NOTICES.exists():
+        return PlainTextResponse("The page is not built, so nothing is bundled in it.\n", 404)
+    return FileResponse(_NOTICES, media_type="text/plain; charset=utf-8")
 
 
 class Assets(StaticFiles):

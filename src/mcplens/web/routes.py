@@ -29,7 +29,7 @@ from mcplens.web.blobs import attachment, blob_response, saved_as
 from mcplens.web.export_selection import MOST_BYTES, ExportSelections
 from mcplens.web.help import show_help
 from mcplens.web.outbox import encoded
-from mcplens.web.page import Assets, show_page
+from mcplens.web.page import Assets, show_notices, show_page
 from mcplens.web.peer_user import is_by_another_user
 from mcplens.web.safe_json import raw_json
 from mcplens.web.session_resume import ReturnKeys
@@ -96,6 +96,7 @@ class Routes:
             post("/api/export/rows", self._choose_rows),
             post("/api/import", self._import),
             get("/api/{path:path}", _nothing_here),
+            get("/docs/notices", show_notices),
             get("/docs/errors/{slug}", show_help),
             Mount("/assets", Assets()),
             get("/{path:path}", show_page),

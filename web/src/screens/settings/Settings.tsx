@@ -134,6 +134,9 @@ export function Settings() {
       <div className="toolbar">
         <h1 className="title">Settings</h1>
         <span className="dim">mcplens {version}</span>
+        <a className="dim" href="/docs/notices" target="_blank" rel="noreferrer">
+          Licences
+        </a>
         <span className="grow" />
         <SearchField label="Filter settings" value={text} onChange={setText} />
       </div>
