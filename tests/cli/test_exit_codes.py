@@ -24,7 +24,7 @@ def test_a_failure_of_our_own_ends_with_1(shell: Shell, url: str) -> None:
     [
         pytest.param(["tools"], id="no server"),
         pytest.param(["tools", "no-such-server"], id="a name that nobody configured"),
-        pytest.param(["tools", "one", "--", "two"], id="two servers"),
+        pytest.param(["ping", "one", "--", "two"], id="two servers"),
         pytest.param(["tools", "--"], id="nothing after --"),
         pytest.param(["tolls", "demo"], id="no such command"),
         pytest.param(["tools", "--nonsense", "demo"], id="no such option"),

@@ -55,7 +55,8 @@ def command(
     mcplens call demo add a=2 b:=3
     mcplens call demo add '{"a":2, "b":3}'
     mcplens call demo.echo text=hello
-    mcplens call demo content-image --save .
+    mcplens call demo content-image \\
+        --save .
     mcplens call add a=2 -- node server.js
     """
     target, tool, rest = split_tool(flags, words)

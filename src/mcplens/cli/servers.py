@@ -248,7 +248,8 @@ def export(
     """Print servers in mcplens' or another tool's file format; placeholders are kept.
 
     \b
-    mcplens servers export --to mcplens -o backup.json
+    mcplens servers export --to mcplens \\
+        -o backup.json
     mcplens servers export --to vscode
     mcplens servers export db --to codex
     """

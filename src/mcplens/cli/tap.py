@@ -40,7 +40,7 @@ def command(
     both directions. Follow the session with `mcplens watch --run` or in Traffic of the web UI.
 
     \b
-    mcplens tap -- npx -y @modelcontextprotocol/server-everything
+    mcplens tap -- npx -y some-server
     mcplens tap demo < message.json
     """
     given = {"config": config, "is_trusted": is_trusted, "no_record": no_record, "trace": trace}
