@@ -48,7 +48,7 @@ def test_what_we_declare_says_what_the_revision_does_not_have(window: Watched) -
     page = open_info(window, "newest")
     dropped = switch(page, "Roots and is notified of changes")
     expect(dropped).to_be_disabled()
-    expect(dropped).to_have_accessible_description("Not in 2026-07-28")
+    expect(dropped).to_have_accessible_description("Not in 2026-07-28, so it is not sent")
     expect(switch(page, "Tasks")).to_be_disabled()
     expect(switch(page, "Sampling with tools")).to_be_enabled()
     expect(page.get_by_role("heading", name="Extensions", exact=True)).to_be_visible()
@@ -56,10 +56,11 @@ def test_what_we_declare_says_what_the_revision_does_not_have(window: Watched) -
     window.shoot("revisions-newest")
     open_info(window, "oldest")
     newer = switch(page, "Elicitation")
-    expect(newer).to_have_accessible_description("It may ask a person. Not in 2024-11-05")
-    # It is sent all the same: a server should bear it.
+    # A server should bear what it does not know.
+    note = "Not in 2024-11-05, but sent all the same"
+    expect(newer).to_have_accessible_description(f"It may ask a person. {note}")
     expect(newer).to_be_enabled()
-    expect(page.get_by_role("heading", name="Extensions. Not in 2024-11-05")).to_be_visible()
+    expect(page.get_by_role("heading", name=f"Extensions. {note}")).to_be_visible()
     window.assert_clean()
 
 

@@ -9,6 +9,7 @@ import { Icon } from "../../components/Icon";
 import { serverName } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { pluralize } from "../../values/format";
+import { visible } from "../../values/hiddenCharacters";
 import { ExportRemarks, SHAPES, type Shape, useExport } from "./exports";
 
 // File formats only: commands are copied per server.
@@ -36,6 +37,12 @@ function askToDownload(made: ExportView, file: string): void {
 /** Configured servers, without the built-in demo. */
 const exported = (servers: Map<string, ServerView>): ServerView[] =>
   [...servers.values()].filter((server) => server.source.kind !== "built-in");
+
+/** The title, and the name that remarks call it by. */
+const labelOf = (server: ServerView): string => {
+  const { title, server_id } = server;
+  return title === null ? serverName(server) : `${serverName(server)} (${visible(server_id)})`;
+};
 
 function Choice({ servers, onClose }: { servers: ServerView[]; onClose(): void }) {
   const [left, setLeft] = useState<string[]>([]);
@@ -69,7 +76,7 @@ function Choice({ servers, onClose }: { servers: ServerView[]; onClose(): void }
               <Checkbox
                 key={server.server_id}
                 value={server.server_id}
-                label={serverName(server)}
+                label={labelOf(server)}
                 styles={{ label: { overflowWrap: "anywhere" } }}
               />
             ))}

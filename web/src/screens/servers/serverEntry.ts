@@ -226,6 +226,11 @@ export function problemOf(form: EntryForm): string | null {
   if (form.kind === "command" && !form.command.trim()) return "Enter the program to start.";
   if (form.kind === "url" && !/^(https?|wss?):\/\//.test(form.url.trim()))
     return "The URL must begin with http://, https://, ws:// or wss://.";
+  for (const key of LISTS) {
+    const names = form[key].map(([name]) => name.trim()).filter(Boolean);
+    const twice = names.find((name, at) => names.indexOf(name) !== at);
+    if (twice !== undefined) return `${twice} is there twice; only one of them could be saved.`;
+  }
   const emptied = LISTS.flatMap((key) => form[key]).find(([, value, saved]) => saved && !value);
   if (emptied) return `Type the new value of ${emptied[0]}, or keep the saved one.`;
   if (parseDelays(form.retryBackoff) === null) return "The waits must be numbers of milliseconds.";

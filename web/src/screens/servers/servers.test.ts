@@ -187,6 +187,14 @@ describe("a server's form", () => {
   it("knows other tools' words for a URL", () => {
     expect(rawOf(formOf("x", { serverUrl: "https://a" }))).toEqual({ url: "https://a" });
   });
+  it("refuses a name that is there twice, of which one value would be lost", () => {
+    const form = formOf("x", { command: "x", env: { A: "1", B: "2" } });
+    form.env = [
+      ["A", "1"],
+      ["A", "2"],
+    ];
+    expect(problemOf(form)).toContain("A is there twice");
+  });
   it("refuses waits that are none", () => {
     expect(parseDelays("1, 2 3")).toEqual([1, 2, 3]);
     expect(parseDelays("soon")).toBeNull();
