@@ -96,6 +96,7 @@ class InspectorError(Exception):
 
     @property
     def help_url(self) -> str:
+        """The address of its help page within the web UI; `mcplens help CODE` prints the same."""
         return f"/docs/errors/{help_slug(self.code)}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -106,7 +107,6 @@ class InspectorError(Exception):
             "category": self.category,
             "retryable": self.retryable,
             "details": {key: _plain(value) for key, value in self.details.items()},
-            "helpUrl": self.help_url,
         }
 
     def with_details(self, **details: Any) -> InspectorError:

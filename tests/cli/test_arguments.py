@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from typing import Any
 
 import click
@@ -229,6 +230,56 @@ def test_a_subscription_prints_the_resource_now_and_after_an_update(shell: Shell
     uri = "memo://counter"
     done = shell.run("subscribe", uri, "--for", "0.3", *good())
     assert done.text == f"{uri} revision 0\n"
+
+
+def test_watch_shows_messages_and_fields_as_text(shell: Shell) -> None:
+    shell.variables["COLUMNS"] = "400"
+    done = shell.run("watch", "--for", "0.2", *good())
+    lines = [line.split(maxsplit=1)[1] for line in done.text.splitlines()]
+    assert lines[0].split() == ["StateChanged", "DISCONNECTED", "->", "CONNECTING"]
+    assert any(line.startswith('-> {"jsonrpc"') for line in lines)
+    assert any(line.startswith('<- {"jsonrpc"') for line in lines)
+    assert not re.search(r"=b'|='|\bNone\b|Frame\(|<\w+ ", done.text)
+
+
+DASHED = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    number, method = message.get("id"), message["method"]
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+    info = {"name": "dashed", "version": "1"}
+    answers = {
+        "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                       "serverInfo": info},
+        "tools/list": {"tools": [{"name": "-x", "inputSchema": schema}]},
+        "tools/call": {"content": [{"type": "text", "text": json.dumps(message.get("params"))}]},
+    }
+    if number is not None and method in answers:
+        print(json.dumps({"jsonrpc": "2.0", "id": number, "result": answers[method]}), flush=True)
+    elif number is not None:
+        error = {"code": -32601, "message": "no"}
+        print(json.dumps({"jsonrpc": "2.0", "id": number, "error": error}), flush=True)
+"""
+
+
+def test_a_tool_whose_name_begins_with_a_dash_can_be_called_and_shown(shell: Shell) -> None:
+    server = ["--", sys.executable, "-c", DASHED]
+    called = shell.run("call", "--name=-x", "a=1", *server)
+    received = json.loads(called.out)
+    assert (received["name"], received["arguments"]) == ("-x", {"a": "1"})
+    shown = shell.run("tools", "--name=-x", *server)
+    assert "mcplens call --name=-x a=" in shown.text
+    task = shell.run("tasks", "get", "--name=-t", "--force", *server)
+    assert "no id" not in task.err
+    assert task.code == exit_codes.REFUSED
+
+
+def test_what_is_not_near_is_not_suggested(shell: Shell) -> None:
+    for words in (["nosuch"], ["tools", "nosuch"], ["call", "demo", "zzz"], ["help", "zzz"]):
+        assert "did you mean" not in shell.run(*words).err.lower()
+    assert "Did you mean tools?" in shell.run("tolls").err
+    assert "Did you mean demo?" in shell.run("tools", "dmo").err
 
 
 def test_watch_shows_events_as_json_lines(shell: Shell) -> None:

@@ -34,6 +34,8 @@ def test_a_failure_of_our_own_ends_with_1(shell: Shell, url: str) -> None:
         pytest.param(["tools", "x", "--config", "/nonexistent.json"], id="no such config file"),
         pytest.param(["tools", "cursor:nothing"], id="a server that another tool has not"),
         pytest.param(["call", "echo", "--args", "{", "--", "x"], id="arguments that are no JSON"),
+        pytest.param(["tools", "demo", "--trace", "/no/such/folder/x"], id="a trace nowhere"),
+        pytest.param(["tools", "demo", "--trace", "/"], id="a folder as trace"),
     ],
 )
 def test_a_wrong_command_line_ends_with_2(shell: Shell, words: list[str]) -> None:
@@ -41,6 +43,15 @@ def test_a_wrong_command_line_ends_with_2(shell: Shell, words: list[str]) -> Non
     assert done.code == exit_codes.USAGE == 2
     assert done.out == b""
     assert done.err != ""
+
+
+def test_a_trace_that_cannot_be_written_is_refused_before_the_server_is_started(
+    shell: Shell,
+) -> None:
+    done = shell.run("tools", "--trace", "no/such/x.jsonl", "--", "touch", "started")
+    assert done.code == exit_codes.USAGE
+    assert "cannot be written: the folder no/such does not exist" in done.err
+    assert not (shell.home / "started").exists()
 
 
 def test_a_server_that_wants_a_sign_in_ends_with_3(shell: Shell) -> None:

@@ -3,10 +3,13 @@
 UPDATE_SNAPSHOTS=1 writes them anew; read the difference before you keep it.
 """
 
+import contextlib
 import json
 import os
 import re
+import socket
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -150,11 +153,52 @@ def test_a_failure_with_json_is_an_object_with_a_stable_code(shell: Shell, case:
     assert (done.code, done.out) == (code, b"")
     (text,) = done.err.splitlines()
     error = json.loads(text)["error"]
-    shown = {key: error[key] for key in ("code", "failedAt", "expected", "try", "helpUrl")}
+    shown = {key: error[key] for key in ("code", "failedAt", "expected", "try", "help")}
+    assert "helpUrl" not in error  # the page of the web UI has it, and none is open here
     shown["message"] = error["message"]
     shown["stderr"] = error["details"].get("stderr")
     pretty = json.dumps(shown, indent=2, ensure_ascii=False) + "\n"
     check_snapshot(f"{case} json", normalised(pretty, shell.home))
+
+
+@contextmanager
+def port_that_answers(data: bytes) -> Iterator[int]:
+    """A port that answers everything with these bytes, and closes the connection."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def serve() -> None:
+            with contextlib.suppress(OSError):  # closed
+                while True:
+                    connection, _ = listener.accept()
+                    with connection:
+                        connection.recv(65536)
+                        connection.sendall(data)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        yield listener.getsockname()[1]
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "answer", "hint"),
+    [
+        ("http", b"\x15\x03\x01\x00\x02\x02\x46", "use https:// in place of http://"),
+        ("http", b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.",
+         "use https:// in place of http://"),
+        ("http", b"", "if it speaks TLS, use https://"),
+        ("ws", b"", "if it speaks TLS, use wss://"),
+    ],
+    ids=["alert", "text", "nothing", "websocket"],
+)  # fmt: skip
+def test_a_server_that_speaks_tls_is_hinted_at(
+    shell: Shell, scheme: str, answer: bytes, hint: str
+) -> None:
+    with port_that_answers(answer) as port:
+        done = shell.run("tools", f"{scheme}://127.0.0.1:{port}/mcp")
+    assert hint in done.err
+    assert done.code != 0
 
 
 def test_a_flood_of_stray_lines_is_counted_after_the_first_few(shell: Shell) -> None:

@@ -178,6 +178,17 @@ def test_a_terminal_of_40_columns_is_not_overrun(shell: Shell, url: str) -> None
         assert [line for line in lines if len(line) > 40 and " " in line.strip()] == [], words
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_a_character_that_the_locale_lacks_is_escaped(shell: Shell, encoding: str) -> None:
+    shell.variables["PYTHONIOENCODING"] = encoding
+    done = shell.run("call", "demo", "echo", "text=a\u20ac\U0001f600")
+    assert (done.code, done.err) == (exit_codes.DONE, "")
+    assert done.out.startswith("a\u20ac".encode(encoding, "backslashreplace"))
+    refused = shell.run("tools", "\u4e0d")
+    assert refused.code == exit_codes.USAGE
+    assert "internal error" not in refused.err
+
+
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_streams_that_are_closed_are_no_reason_to_fail(shell: Shell, closed: str) -> None:
     script = f"{MCPLENS} call demo echo text=hi {closed}; echo code $?"

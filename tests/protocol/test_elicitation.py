@@ -101,6 +101,13 @@ def test_an_example_fills_the_form_and_fits_it() -> None:
     assert answer_findings(ASKED, accept(**content)) == ()
 
 
+def test_an_accepted_yes_or_no_is_yes_unless_the_schema_says_otherwise() -> None:
+    kind = {"type": "boolean"}
+    fields = {"sure": kind, "off": kind | {"default": False}, "never": kind | {"const": False}}
+    schema = {"type": "object", "properties": fields, "required": ["sure", "off"]}
+    assert example_content(schema) == {"sure": True, "off": False, "never": False}
+
+
 def test_an_optional_field_is_left_out_rather_than_wrong() -> None:
     schema = {
         "type": "object",

@@ -368,3 +368,17 @@ async def test_the_last_line_of_a_long_farewell_is_told() -> None:
     words = "exited with code 1; its last words on stderr: RuntimeError: boom"
     assert caught.value.message == f"{Path(sys.executable).name} {words}"
     assert caught.value.details["stderr"][0] == "starting up"
+
+
+async def test_on_windows_a_command_is_refused_in_one_sentence_that_names_what_works(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("mcplens.transports.stdio.PLATFORM", "win32")
+    with pytest.raises(mcplens.InspectorError) as caught:
+        async with mcplens.connect([sys.executable, "-c", "pass"], max_retries=3):
+            pass
+    assert caught.value.message == (
+        "mcplens cannot start servers on Windows: connect to one by its URL (HTTP, SSE or "
+        "WebSocket), or run mcplens in WSL"
+    )
+    assert not caught.value.retryable

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from mcplens.cli.near_names import near_names
+
 if TYPE_CHECKING:
     from mcplens.protocol.schema_types import ObjectShape
 
@@ -175,9 +177,7 @@ def _check_names(arguments: Mapping[str, Any], shape: ObjectShape, root: Any) ->
 
 
 def _nearest(key: str, properties: Mapping[str, Any]) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(key, list(properties), n=1, cutoff=0.5)
+    close = near_names(key, properties, most=1)
     if close:
         return f"; did you mean {close[0]}?"
     return f"; the tool has {', '.join(properties) or 'none'}"

@@ -8,7 +8,7 @@ import click
 
 from mcplens.cli import exit_codes, output
 from mcplens.cli.arguments import collect, parse_object
-from mcplens.cli.command_options import CommandOptions, Seconds, shared_options
+from mcplens.cli.command_options import CommandOptions, Seconds, name_option, shared_options
 from mcplens.cli.command_runner import run
 from mcplens.cli.completion_candidates import complete_words, remember_tools
 from mcplens.cli.named_items import find_item
@@ -24,7 +24,6 @@ from mcplens.session.client import Client
 @click.argument(
     "words",
     nargs=-1,
-    required=True,
     metavar="[TARGET] TOOL [ARGUMENTS]...",
     shell_complete=complete_words,
 )
@@ -36,6 +35,7 @@ from mcplens.session.client import Client
 @click.option("--ttl", type=Seconds(), metavar="S", help="Time to keep the task's result (60 s).")
 @click.option("--detach", is_flag=True, help="Start the task, print it, and return at once.")
 @save_option
+@name_option
 @shared_options
 def command(
     flags: CommandOptions,

@@ -110,6 +110,22 @@ def _folders(
     return values
 
 
+def _writable(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """A file that can be written: better refused before a server is started than after."""
+    if value is None or ctx.resilient_parsing:
+        return value
+    folder = os.path.dirname(value) or "."
+    if os.path.isdir(value):
+        problem = "it is a folder"
+    elif not os.path.isdir(folder):
+        problem = f"the folder {folder} does not exist"
+    elif not os.access(value if os.path.exists(value) else folder, os.W_OK):
+        problem = "permission denied"
+    else:
+        return value
+    raise click.BadParameter(f"{value!r} cannot be written: {problem}")
+
+
 def _profiles(ctx: click.Context, parameter: click.Parameter, start: str) -> list[str]:
     """Completion candidates; imported on demand to avoid an import cycle."""
     from mcplens.cli.completion_candidates import profile_names
@@ -163,8 +179,23 @@ _SHARED = [
     click.option("--yes", "is_trusted", is_flag=True,
                  help="Start a project's server without asking."),
     click.option("--no-record", is_flag=True, help="Do not record this run."),
-    click.option("--trace", metavar="FILE", help="Write all events to this trace file."),
+    click.option("--trace", metavar="FILE", callback=_writable,
+                 help="Write all events to this trace file."),
 ]  # fmt: skip
+
+
+def _remember_name(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    ctx.ensure_object(CommandOptions).options["given_name"] = value
+
+
+# For commands whose words have a name; target_resolution.py puts it among them.
+name_option = click.option(
+    "--name",
+    metavar="NAME",
+    expose_value=False,
+    callback=_remember_name,
+    help="The name, in place of the word for it; for one that begins with a dash: --name=-x.",
+)
 
 
 def shared_options(function: F) -> F:

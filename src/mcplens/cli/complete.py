@@ -6,7 +6,7 @@ import click
 
 from mcplens.cli import output
 from mcplens.cli.arguments import collect
-from mcplens.cli.command_options import CommandOptions, shared_options
+from mcplens.cli.command_options import CommandOptions, name_option, shared_options
 from mcplens.cli.command_runner import run
 from mcplens.cli.completion_candidates import complete_first
 from mcplens.cli.target_resolution import split_tool
@@ -17,10 +17,10 @@ from mcplens.session.client import Client
 @click.argument(
     "words",
     nargs=-1,
-    required=True,
     metavar="[TARGET] PROMPT|TEMPLATE ARGUMENT=START",
     shell_complete=complete_first,
 )
+@name_option
 @shared_options
 def command(flags: CommandOptions, words: tuple[str, ...]) -> None:
     """Get suggestions for the last argument; the ones before it are sent as context.

@@ -119,8 +119,24 @@ def _step_of(error: InspectorError, evidence: Evidence) -> Step:
         return Step(
             f"the answer to {method}" if method else "", "a server that keeps running", step.hint
         )
+    if error.code == "CONNECTION_FAILED" and error.details.get("step") == "starting the server":
+        return STEPS["NOT_ON_WINDOWS"]
     if evidence.is_remote and not evidence.is_connected:
-        return _http_step(error, step)
+        return _with_tls_hint(_http_step(error, step), error, evidence)
+    return step
+
+
+def _with_tls_hint(step: Step, error: InspectorError, evidence: Evidence) -> Step:
+    """A server that speaks TLS answers plain HTTP with an alert, a text about HTTPS, or nothing."""
+    plain = evidence.server.partition("://")[0]
+    if plain not in ("http", "ws"):
+        return step
+    if r"\x15\x03" in error.message or re.search(r"\bHTTPS\b", error.message):
+        return step._replace(
+            hint=f"use {plain}s:// in place of {plain}://: the server seems to speak TLS"
+        )
+    if error.code == "CONNECTION_RESET" or "connection closed while reading" in error.message:
+        return step._replace(hint=f"{step.hint}; if it speaks TLS, use {plain}s://")
     return step
 
 
@@ -199,6 +215,7 @@ def _as_json(error: InspectorError, evidence: Evidence, step: Step) -> str:
         error.with_details(stray=evidence.strays[0].raw[:_SHOWN_CHARACTERS])
     value = error.to_dict()
     told = {"failedAt": step.name, "expected": step.expected, "try": step.hint}
+    told["help"] = f"mcplens help {help_slug(error.code)}"
     return _json({"error": value | {key: text for key, text in told.items() if text}})
 
 

@@ -17,7 +17,7 @@ class Step(NamedTuple):
 
 
 # By the code of the error. STRAY_OUTPUT is CONNECTION_TIMEOUT after output that is not a message,
-# LISTENING is CONNECTION_FAILED of our own page.
+# LISTENING is CONNECTION_FAILED of our own page, NOT_ON_WINDOWS that of a command there.
 STEPS: Final = {
     "COMMAND_NOT_FOUND": Step(
         "finding the command",
@@ -50,6 +50,11 @@ STEPS: Final = {
     ),
     "CONNECTION_FAILED": Step(
         "opening the connection", "a reachable server", "check the URL"
+    ),
+    "NOT_ON_WINDOWS": Step(
+        "starting the server",
+        "Linux or macOS",
+        "give the server's URL (HTTP, SSE or WebSocket), or run mcplens in WSL",
     ),
     "LISTENING": Step(
         "serving the page", "a free port", "choose another with --port, or check --host"

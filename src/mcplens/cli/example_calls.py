@@ -55,6 +55,11 @@ def command_line(
 
 def example_words(item: Tool | Prompt | Resource | ResourceTemplate) -> list[str]:
     """What follows `call`, `prompt` or `read` in an example: the name, and what it needs."""
+    name, *words = _words_of(item)
+    return [f"--name={name}" if name.startswith("-") else name, *words]
+
+
+def _words_of(item: Tool | Prompt | Resource | ResourceTemplate) -> list[str]:
     if isinstance(item, Tool):
         return _tool_words(item)
     if isinstance(item, Prompt):

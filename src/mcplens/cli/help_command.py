@@ -43,9 +43,9 @@ def command(ctx: click.Context, topic: str | None) -> None:
 def _say_page(ctx: click.Context, topic: str) -> None:
     page = help_pages.text_of(help_slug(topic) if topic in CODES else topic)
     if page is None:
-        from difflib import get_close_matches
+        from mcplens.cli.near_names import near_names
 
-        close = get_close_matches(topic.lower().replace("_", "-"), help_pages.names(), n=1)
+        close = near_names(topic.replace("_", "-"), help_pages.names(), most=1)
         hint = f" Did you mean {close[0]}?" if close else ""
         raise click.UsageError(f"There is no command or error called {topic!r}.{hint}", ctx)
     output.say(page.rstrip("\n"))

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 import click
 
 from mcplens.cli import item_details, output
-from mcplens.cli.command_options import CommandOptions, shared_options
+from mcplens.cli.command_options import CommandOptions, name_option, shared_options
 from mcplens.cli.command_runner import run
 from mcplens.cli.completion_candidates import complete_first, complete_words, remember_tools
 from mcplens.cli.named_items import find_item
@@ -65,6 +65,7 @@ def _list_command(name: str, kind: _Kind, metavar: str, doc: str) -> click.Comma
     )
     @click.option("--cursor", metavar="CURSOR", help="Only the page at this cursor.")
     @click.option("--first-page", is_flag=True, help="Only the first page.")
+    @name_option
     @shared_options
     def command(
         flags: CommandOptions, words: tuple[str, ...], cursor: str | None, first_page: bool

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from mcplens.cli.near_names import near_names
 from mcplens.errors import InspectorError
 
 # As many as one reads in a message.
@@ -24,10 +25,8 @@ def find_item(items: Sequence[Any], name: str, what: str, keys: Sequence[str] = 
         for item in items:
             if getattr(item, key) == name:
                 return item
-    from difflib import get_close_matches
-
     names = [str(getattr(item, keys[0])) for item in items]
-    close = get_close_matches(name, names, n=3)
+    close = near_names(name, names)
     shown = ", ".join(names[:_SHOWN_NAMES]) + (", …" if len(names) > _SHOWN_NAMES else "")
     hint = f"did you mean {', '.join(close)}?" if close else f"it has: {shown or 'none'}"
     raise InspectorError(

@@ -6,7 +6,7 @@ import click
 
 from mcplens.cli import output
 from mcplens.cli.arguments import collect, parse_object
-from mcplens.cli.command_options import CommandOptions, shared_options
+from mcplens.cli.command_options import CommandOptions, name_option, shared_options
 from mcplens.cli.command_runner import run
 from mcplens.cli.completion_candidates import complete_first
 from mcplens.cli.saved_content import SavedContent, save_option
@@ -18,12 +18,12 @@ from mcplens.session.client import Client
 @click.argument(
     "words",
     nargs=-1,
-    required=True,
     metavar="[TARGET] PROMPT [ARGUMENTS]...",
     shell_complete=complete_first,
 )
 @click.option("--args", "whole", metavar="JSON", help="All arguments: JSON, @file, or - for stdin.")
 @save_option
+@name_option
 @shared_options
 def command(
     flags: CommandOptions, words: tuple[str, ...], whole: str | None, folder: str | None

@@ -27,9 +27,9 @@ on stderr.
 
 What a server wrote cannot harm the terminal: control characters other than newline and tab, \
 characters that reverse the reading order and invisible ones are shown as escapes such as `\\x1b` \
-and `\\u202e`, in a pipe too. A pipe or a file gets exact bytes from `--json`, `read`, `raw`, \
-`history show RUN SEQ` and `history export`; on a terminal these write such characters as JSON \
-does (`\\u001b`), so `--json` means the same there.
+and `\\u202e`, in a pipe too; only `tap` passes every byte on. A pipe or a file gets exact bytes \
+from `--json`, `read`, `raw`, `history show RUN SEQ` and `history export`; on a terminal these \
+write such characters as JSON does (`\\u001b`), so `--json` means the same there.
 """
 
 

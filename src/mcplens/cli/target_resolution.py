@@ -17,6 +17,7 @@ import msgspec
 
 from mcplens.cli.answer_handlers import answer_options
 from mcplens.cli.command_options import CommandOptions
+from mcplens.cli.near_names import near_names
 from mcplens.protocol.secret_masking import mask_url
 from mcplens.targets import command_name, host_of, url_of_host
 
@@ -118,11 +119,8 @@ def neither(text: str, commands: Iterable[str]) -> str:
 
 def _near(text: str, names: Sequence[str]) -> str:
     """The names that somebody may have meant."""
-    from difflib import get_close_matches
-
-    lower = {name.lower(): name for name in reversed(names)}
-    close = get_close_matches(text.lower(), lower, n=3)
-    return f" Did you mean {' or '.join(lower[one] for one in close)}?" if close else ""
+    close = near_names(text, names)
+    return f" Did you mean {' or '.join(close)}?" if close else ""
 
 
 def _can_be(known: Sequence[str]) -> str:
@@ -211,12 +209,17 @@ def split_tool(flags: CommandOptions, words: Sequence[str]) -> tuple[str | None,
     """Target, the name of a tool (or prompt, or method), and the rest of the words."""
     target, rest = split_target(flags, words)
     if not rest:
-        raise click.UsageError(f"{words[0]!r}: name the server, then what to request from it")
+        given = f"{words[0]!r}: " if words else ""
+        raise click.UsageError(f"{given}name the server, then what to request from it")
     return target, rest[0], rest[1:]
 
 
 def split_target(flags: CommandOptions, words: Sequence[str]) -> tuple[str | None, list[str]]:
     """Target, if the server is not known without one, and the words after it."""
+    name: str | None = flags.options.get("given_name")
+    if name is not None:
+        at = 0 if flags.is_server_known else 1
+        return (words[0] if at and words else None), [name, *words[at:]]
     if flags.is_server_known or not words:
         return None, list(words)
     first = words[0]

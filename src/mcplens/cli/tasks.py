@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from mcplens.cli import exit_codes, output
-from mcplens.cli.command_options import CommandOptions, shared_options
+from mcplens.cli.command_options import CommandOptions, name_option, shared_options
 from mcplens.cli.command_runner import run
 from mcplens.cli.completion_candidates import complete_first
 from mcplens.cli.saved_content import SavedContent, save_option
@@ -25,6 +25,7 @@ _ACTIONS: Final = ("list", "get", "result", "cancel")
     shell_complete=complete_first,
 )
 @save_option
+@name_option
 @shared_options
 def command(flags: CommandOptions, words: tuple[str, ...], folder: str | None) -> None:
     """List a server's tasks, or show, wait for, or cancel one.
@@ -39,6 +40,8 @@ def command(flags: CommandOptions, words: tuple[str, ...], folder: str | None) -
     rest = list(words)
     target = rest.pop(0) if not flags.is_server_known and rest else None
     action = rest.pop(0) if rest else "list"
+    if (given := flags.options.get("given_name")) is not None:
+        rest.append(given)
     if action not in _ACTIONS:
         raise click.UsageError(f"{action!r}: use list, get, result or cancel")
     if len(rest) != (action != "list"):

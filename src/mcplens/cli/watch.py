@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -13,8 +13,13 @@ from mcplens.cli.command_runner import run
 from mcplens.cli.completion_candidates import complete_first, complete_target
 from mcplens.cli.target_resolution import split_word
 from mcplens.errors import InspectorError
-from mcplens.events import Event, ResourceRefreshed, StateChanged
+from mcplens.events import Event, FrameReceived, FrameSent, ResourceRefreshed, StateChanged
 from mcplens.session.client import Client
+
+# Fields of every event: where it is, not what happened.
+_OWN: Final = frozenset(Event.__struct_fields__)
+# Of one field.
+_SHOWN_CHARACTERS: Final = 200
 
 
 @click.command("watch")
@@ -120,13 +125,41 @@ def _event(flags: CommandOptions, event: Event) -> None:
     if flags.is_json:
         output.write_json(_plain(event))
         return
-    fields = [
-        f"{name}={getattr(event, name)!r}"[:200]
-        for name in event.__struct_fields__
-        if name not in ("run_id", "seq", "wall", "mono", "server_id")
-    ]
-    line = output.one_line(f"{event.seq:>6} {type(event).__name__:<22} {' '.join(fields)}")
+    line = output.one_line(f"{event.seq:>6} {_described(event)}")
     output.say(line[: output.width()])
+
+
+def _described(event: Event) -> str:
+    """An event in one line: a message as it came, else what is set of its fields."""
+    if isinstance(event, FrameSent | FrameReceived):
+        arrow = "->" if isinstance(event, FrameSent) else "<-"
+        reason = getattr(event.message, "reason", None)
+        return f"{arrow} {f'[malformed: {reason}] ' if reason else ''}{_shown(event.message)}"
+    if isinstance(event, StateChanged):
+        return f"{type(event).__name__:<22} {event.old} -> {event.new}{_failure(event.error)}"
+    fields = {name: getattr(event, name) for name in event.__struct_fields__ if name not in _OWN}
+    texts = [
+        f"{name}={_shown(value)[:_SHOWN_CHARACTERS]}"
+        for name, value in fields.items()
+        if value not in (None, "", b"", [], {}) and value is not False
+    ]
+    return f"{type(event).__name__:<22} {' '.join(texts)}"
+
+
+def _failure(error: dict[str, Any] | None) -> str:
+    return "" if error is None else f" ({error.get('code')}: {error.get('message')})"
+
+
+def _shown(value: Any) -> str:
+    """A value of an event as text."""
+    value = getattr(value, "raw", value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, str):
+        return value
+    import json
+
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _plain(event: Event) -> dict[str, Any]:

@@ -81,16 +81,23 @@ def example_content(schema: Any) -> dict[str, Any]:
         if value is not None or name not in optional
     }
     content |= dict(_choices_made(fields, content))
+    content |= {field.name: True for field in fields if field.name in content and _is_open(field)}
     judge = _judge(schema)
     wrong = len(judge(content)) if judge else 0
     left_out = (field for field in fields if field.name not in content)
     for field in islice(left_out, _MOST_OPTIONAL):
-        value = example_of(field.schema, root=schema)
+        value = _is_open(field) or example_of(field.schema, root=schema)
         tried = {**content, field.name: value}
         # An optional field is better left out than wrong.
         if value is not None and (judge is None or len(judge(tried)) <= wrong):
             content = tried
     return content
+
+
+def _is_open(field: Field) -> bool:
+    """Whether it is a yes or no without a hint: who accepts a form says yes."""
+    hints = ("default", "const", "examples", "enum", "example")
+    return field.kind == "boolean" and not any(hint in field.schema for hint in hints)
 
 
 def _choices_made(fields: list[Field], content: dict[str, Any]) -> Iterator[tuple[str, list[Any]]]:

@@ -17,7 +17,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from mcplens.errors import ConfigurationError
+from mcplens.errors import ConfigurationError, InspectorError
 from mcplens.transports import login_shell_path
 
 FileKind = Literal["missing", "not a file", "not executable", "executable"]
@@ -107,6 +107,22 @@ def resolve_launch(
     if program is None:
         raise _not_found(name, folders, extensions, platform)
     return Launch(argv=(program, *command[1:]), env=child_env, cwd=base if cwd else None)
+
+
+def require_posix(platform: str) -> None:
+    """Refuse to start a server on Windows, which has no process groups to end it by.
+
+    Raises:
+        InspectorError: this is Windows.
+    """
+    if platform == "win32":
+        raise InspectorError(
+            "CONNECTION_FAILED",
+            "mcplens cannot start servers on Windows: connect to one by its URL (HTTP, SSE or "
+            "WebSocket), or run mcplens in WSL",
+            retryable=False,
+            details={"step": "starting the server"},
+        )
 
 
 def needs_shell_path(

@@ -12,6 +12,7 @@ import contextlib
 import os
 import re
 import signal
+import sys
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -28,7 +29,7 @@ from mcplens.protocol.line_splitter import LineSplitter
 from mcplens.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Closing, Outgoing, Transport
 from mcplens.transports.child_pipes import PipeReader, PipeWriter
 from mcplens.transports.child_process import ChildProcess, describe_exit, signal_name
-from mcplens.transports.launch import Launch, needs_shell_path, resolve_launch
+from mcplens.transports.launch import Launch, needs_shell_path, require_posix, resolve_launch
 
 _STDERR_LINE_BYTES: Final = 64 * 1024
 _LAST_WORDS: Final = 20
@@ -52,6 +53,7 @@ _QUOTED_LINES: Final = 3
 _QUOTED_CHARACTERS: Final = 200
 
 
+PLATFORM: Final[str] = sys.platform
 _log: Final = get_logger(__name__)
 
 
@@ -135,6 +137,7 @@ class StdioTransport(Transport):
     # -- opening -------------------------------------------------------------------------------
 
     async def _open(self) -> None:
+        require_posix(PLATFORM)
         launch = await self._resolve()
         try:
             child = self._child = ChildProcess(launch)

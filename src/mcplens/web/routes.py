@@ -24,6 +24,7 @@ from mcplens.store.lenient_json import to_json
 from mcplens.store.trace_transfer import ImportResult, export_trace, import_trace
 from mcplens.web import query_params, recording_queries
 from mcplens.web.access_control import NONCE_PATH, OURS, RETURN_PATH, SESSION_PATH, AccessKeys
+from mcplens.web.api.errors import error_view
 from mcplens.web.api.events import ImportedView, WholeEvent
 from mcplens.web.blobs import attachment, blob_response, saved_as
 from mcplens.web.export_selection import MOST_BYTES, ExportSelections
@@ -300,7 +301,7 @@ def _json(value: Any) -> Response:
 
 
 def _problem(error: InspectorError, status: int) -> Response:
-    return Response(encoded(error.to_dict()), status, media_type="application/json")
+    return Response(encoded(error_view(error.to_dict())), status, media_type="application/json")
 
 
 async def _nothing_here(request: Request) -> Response:

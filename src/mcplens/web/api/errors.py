@@ -6,12 +6,12 @@ from typing import Any, Literal
 
 import msgspec
 
-from mcplens.errors import short_details, short_text
+from mcplens.errors import help_slug, short_details, short_text
 from mcplens.web.safe_json import json_safe
 
 
 class ErrorView(msgspec.Struct, frozen=True):
-    """What went wrong, as InspectorError.to_dict() says it."""
+    """What went wrong, as InspectorError.to_dict() says it, and the address of its help page."""
 
     code: str
     message: str
@@ -31,4 +31,5 @@ def error_view(error: dict[str, Any] | None) -> ErrorView | None:
         if key != "command" or isinstance(value, str)
     }
     message = short_text(error["message"])
-    return ErrorView(**json_safe({**error, "message": message, "details": short_details(details)}))
+    shown = {**error, "message": message, "details": short_details(details)}
+    return ErrorView(**json_safe(shown | {"helpUrl": f"/docs/errors/{help_slug(error['code'])}"}))
