@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from mcplens.session.queue import create_request_queue as create_request_queue
     from mcplens.session.results import Reply as Reply
     from mcplens.session.sampling import SamplingHandler as SamplingHandler
+    from mcplens.sync_client import SyncClient as SyncClient
+    from mcplens.sync_client import connect_sync as connect_sync
     from mcplens.version import VERSION as __version__
 
 _HOMES = {
@@ -73,11 +75,13 @@ _HOMES = {
     "SamplingHandler": "session.sampling",
     "ServerError": "errors",
     "ServerRequest": "session.question_handler",
+    "SyncClient": "sync_client",
     "Task": "protocol.tasks",
     "Tool": "protocol.result_types",
     "ToolResult": "protocol.result_types",
     "connect": "app",
     "connect_client": "app",
+    "connect_sync": "sync_client",
     "create_http_transport": "app",
     "create_mcp_client": "app",
     "create_memory_transport": "app",

@@ -11,7 +11,10 @@ from tests.servers.run import serve
 
 pytestmark = pytest.mark.slow
 
-PAGES = (ROOT / "README.md", DOCS / "howto" / "python.md", DOCS / "howto" / "handlers.md")
+PAGES = (
+    ROOT / "README.md",
+    *(DOCS / "howto" / name for name in ("python.md", "handlers.md", "notebook.md")),
+)
 
 # What a reader puts his own address for: the server that stands in, and the part that is replaced.
 STAND_INS = {
@@ -52,10 +55,22 @@ def file_name(block: Block) -> str | None:
 async def test_an_example_prints_what_the_page_says(
     block: Block, printed: str, tmp_path: Path
 ) -> None:
+    write_files(tmp_path)
+    assert await run_with_stand_ins(block.text, dict(STAND_INS), tmp_path) == printed
+
+
+async def test_the_test_of_the_page_passes(tmp_path: Path) -> None:
+    write_files(tmp_path)
+    command = ["-m", "pytest", "-q", "-p", "no:asyncio", "-p", "no:cacheprovider"]
+    shown = await run_python([*command, "test_server.py"], tmp_path)
+    assert "1 passed" in shown
+
+
+def write_files(folder: Path) -> None:
+    """The files that stand in the pages, as a reader would save them."""
     for page in PAGES:
         for file in filter(file_name, blocks(page)):
-            (tmp_path / str(file_name(file))).write_text(file.text)
-    assert await run_with_stand_ins(block.text, dict(STAND_INS), tmp_path) == printed
+            (folder / str(file_name(file))).write_text(file.text)
 
 
 def test_a_sampling_request_is_answered_in_ten_lines() -> None:
@@ -78,12 +93,15 @@ async def run_with_stand_ins(
 
 async def run(program: str, folder: Path) -> str:
     (folder / "example.py").write_text(program)
+    return await run_python(["example.py"], folder)
+
+
+async def run_python(arguments: list[str], folder: Path) -> str:
     pipe = asyncio.subprocess.PIPE
     # A warning (an unclosed connection, a forgotten await) fails the example.
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-W", "error", "example.py",
-        cwd=folder, stdout=pipe, stderr=pipe,
-    )  # fmt: skip
+        sys.executable, "-W", "error", *arguments, cwd=folder, stdout=pipe, stderr=pipe
+    )
     try:
         async with asyncio.timeout(RUN_TIMEOUT_S):
             output, errors = await process.communicate()

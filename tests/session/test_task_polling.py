@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from mcplens.errors import ServerError
+from mcplens.events import ClientTaskChanged
 
 from .scripted import SILENT, Refuse, Rig, failure
 from .task_servers import TaskServer, changes, task
@@ -165,3 +167,26 @@ async def test_a_task_that_the_server_forgets_is_told_as_such() -> None:
         assert isinstance(error, ServerError)
         assert (error.rpc_code, error.details["task_status"]) == (-32602, "working")
         assert rig.client.tracked_client_tasks == []
+
+
+async def test_where_a_task_stands_can_be_told_and_subscribers_hear_of_it() -> None:
+    server = TaskServer()
+    async with Rig(server) as rig:
+        started = await rig.client.start_tool_task("slow")
+        told = msgspec.structs.replace(started, status_message="half way")
+        assert rig.client.update_tracked_client_task(told).status_message == "half way"
+        assert rig.client.get_tracked_client_tasks() == [told]
+        assert rig.events(ClientTaskChanged)[-1].task["statusMessage"] == "half way"
+        other = msgspec.structs.replace(started, task_id="t2")
+        rig.client.update_tracked_client_task(other)
+        assert [task.task_id for task in rig.client.get_tracked_client_tasks()] == ["t1", "t2"]
+
+
+async def test_a_task_that_has_ended_does_not_come_back_whatever_is_told() -> None:
+    server = TaskServer()
+    async with Rig(server) as rig:
+        started = await rig.client.start_tool_task("slow")
+        server.move("completed")
+        await rig.advance(2)
+        assert rig.client.update_tracked_client_task(started).status == "completed"
+        assert rig.events(ClientTaskChanged)[-1].status == "completed"

@@ -438,6 +438,17 @@ class Client:
         """The tasks that are polled, and those that ended on this connection."""
         return self._client_tasks.tracked()
 
+    def get_tracked_client_tasks(self) -> list[Task]:
+        """The same as `tracked_client_tasks`."""
+        return self._client_tasks.tracked()
+
+    def update_tracked_client_task(self, task: Task) -> Task:
+        """Take over where a task stands, and notify subscribers; returns where it stands then.
+
+        A task that has ended stays as it is. One that is not tracked is tracked from now on.
+        """
+        return self._client_tasks.update(task)
+
     # -- any message ---------------------------------------------------------------------------
 
     async def request(

@@ -15,7 +15,7 @@ import msgspec
 
 from mcplens.errors import CancelledRequest, InspectorError
 from mcplens.events import ClientTaskChanged, FrameSent, ProgressReceived
-from mcplens.protocol.frames import Frame, RequestId
+from mcplens.protocol.frames import Frame, Kind, RequestId
 from mcplens.protocol.lifecycle import ConnectionState
 from mcplens.protocol.result_types import Page
 from mcplens.protocol.tasks import (
@@ -200,6 +200,17 @@ class ClientTasks:
         if poller is not None:
             poller.heard(task, frame)
         return task
+
+    def update(self, task: Task) -> Task:
+        """Take over where a task stands; one that has ended stays as it is."""
+        body = msgspec.json.encode(to_wire(task))
+        frame = Frame(body, Kind.RESULT, None, "", msgspec.Raw(body))
+        poller = self._pollers.get(task.task_id)
+        if poller is None:
+            origin = Origin(tag=self._connection.new_tag("task_polling"))
+            return self.follow(task, origin, frame).task
+        poller.heard(task, frame)
+        return poller.task
 
     async def _get(
         self, task_id: str, tag: CallTag, timeout_s: float | None = None
