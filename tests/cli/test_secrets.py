@@ -318,6 +318,11 @@ def test_a_token_that_a_server_repeats_is_in_no_file_and_no_message(
         file = str(tmp_path / f"export{len(extra)}")
         assert shell.run("history", "export", *extra, "-o", file).code == exit_codes.DONE
         assert b"tools/" in Path(file).read_bytes() or kind == "wrong"
+    if kind == "right":
+        for extra in ([], ["--json"]):
+            ran = shell.run("watch", *words[1:2], *words[4:], "--for", "0.5", *extra)
+            assert "HttpRequestSent" in ran.text, ran.err
+            assert token not in ran.text
     for secret in (token, key, "k3y%2Fof"):
         assert holders(tmp_path, secret) == []
 

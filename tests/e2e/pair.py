@@ -33,8 +33,8 @@ def pair(home: Path) -> Iterator[Site]:
 
 def connect(page: Page, name: str) -> None:
     """Switch a server on by its card, unless it is on."""
-    off = page.get_by_role("switch", name=f"Connect {name}", exact=True)
-    on = page.get_by_role("switch", name=f"Disconnect {name}", exact=True)
+    off = page.get_by_role("switch", name=f"Connection to {name}", checked=False, exact=True)
+    on = page.get_by_role("switch", name=f"Connection to {name}", checked=True, exact=True)
     off.or_(on).wait_for()
     if off.count():
         off.press("Space")

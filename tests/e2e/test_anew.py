@@ -137,7 +137,7 @@ def test_a_server_is_restarted_from_anywhere_and_in_any_state(opened: Watched, h
 
 def test_what_is_not_listed_says_so_on_every_screen(opened: Watched) -> None:
     page = opened.goto("/servers")
-    page.get_by_role("switch", name="Connect demo").press("Space")
+    page.get_by_role("switch", name="Connection to demo", checked=False).press("Space")
     expect(page.get_by_role("article", name="demo")).to_contain_text("Connected")
     for place in ("tools/ehco", "prompts/gret", "resources/demo%3A%2F%2Fnowhere"):
         opened.switch(f"/s/demo/{place}")
@@ -158,7 +158,7 @@ def test_a_certificate_is_trusted_by_the_form_that_the_failure_leads_to(
 ) -> None:
     page = opened.goto("/servers")
     card = page.get_by_role("article", name="secure")
-    page.get_by_role("switch", name="Connect secure").press("Space")
+    page.get_by_role("switch", name="Connection to secure", checked=False).press("Space")
     expect(card).to_contain_text("cannot be trusted")
     card.get_by_role("link", name="Trust a certificate").click()
     field = page.get_by_label("Certificates to trust")

@@ -28,7 +28,7 @@ RAW = json.dumps(
 def work(window: Watched) -> Page:
     """One run: log lines, and a raw request that holds a secret."""
     page = window.enter("/servers")
-    page.get_by_role("switch", name="Connect mine").press("Space")
+    page.get_by_role("switch", name="Connection to mine", checked=False).press("Space")
     expect(page.get_by_role("article", name="mine")).to_contain_text("Connected")
     window.goto("/s/mine/tools/log-levels")
     page.get_by_role("button", name="Run", exact=True).click()

@@ -70,7 +70,7 @@ def window(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 @pytest.mark.parametrize("server", ["stdio", "http"])
 def test_server_everything_is_called_and_answered(window: Watched, server: str) -> None:
     page = window.goto("/servers")
-    flip(page.get_by_role("switch", name=f"Connect {server}"))
+    flip(page.get_by_role("switch", name=f"Connection to {server}", checked=False))
     expect(page.get_by_role("article", name=server)).to_contain_text("Connected")
 
     window.goto(f"/s/{server}/tools/echo")

@@ -70,7 +70,7 @@ def test_a_server_that_dies_in_a_call_leaves_its_last_words_and_a_way_back(
     opened: Watched,
 ) -> None:
     page = opened.goto("/servers")
-    flip(page.get_by_role("switch", name="Connect dying"))
+    flip(page.get_by_role("switch", name="Connection to dying", checked=False))
     expect(page.get_by_role("article", name="dying")).to_contain_text("Connected")
     opened.goto("/s/dying/tools/wait")
     page.get_by_label("seconds", exact=True).fill("60")
@@ -107,7 +107,7 @@ def test_a_server_that_dies_in_a_call_leaves_its_last_words_and_a_way_back(
 def test_connecting_is_cancelled(opened: Watched) -> None:
     page = opened.goto("/servers")
     card = page.get_by_role("article", name="mute")
-    flip(page.get_by_role("switch", name="Connect mute"))
+    flip(page.get_by_role("switch", name="Connection to mute", checked=False))
     expect(card).to_contain_text("Waiting for")
     card.get_by_role("button", name="Cancel").click()
     expect(card).to_contain_text("Disconnected")
@@ -117,7 +117,7 @@ def test_connecting_is_cancelled(opened: Watched) -> None:
 def test_retries_are_counted_down_and_cancelled(opened: Watched) -> None:
     page = opened.goto("/servers")
     card = page.get_by_role("article", name="gone")
-    flip(page.get_by_role("switch", name="Connect gone"))
+    flip(page.get_by_role("switch", name="Connection to gone", checked=False))
     expect(card.get_by_role("status")).to_have_text("Failed, retry 1 of 3 scheduled")
     expect(card.get_by_role("alert")).to_contain_text("Retry attempt 1 of 3")
     expect(card.get_by_role("timer")).to_contain_text(re.compile(r"Next attempt in [56]\d\d s"))
@@ -153,7 +153,7 @@ def test_a_call_is_sent_again_by_the_attempt_that_connects_and_told_if_none_does
     opened: Watched,
 ) -> None:
     page = opened.goto("/servers")
-    flip(page.get_by_role("switch", name="Connect flaky"))
+    flip(page.get_by_role("switch", name="Connection to flaky", checked=False))
     expect(page.get_by_role("article", name="flaky")).to_contain_text("Connected")
     opened.switch("/s/flaky/tools/wait")
     page.get_by_label("seconds", exact=True).fill("60")
@@ -165,7 +165,7 @@ def test_a_call_is_sent_again_by_the_attempt_that_connects_and_told_if_none_does
 
     def leave() -> None:
         opened.switch("/servers")
-        flip(page.get_by_role("switch", name="Disconnect flaky"))
+        flip(page.get_by_role("switch", name="Connection to flaky", checked=True))
         expect(page.get_by_role("article", name="flaky")).to_contain_text("Disconnected")
         opened.switch("/s/flaky/tools/wait")
 
@@ -186,7 +186,7 @@ def test_a_call_is_sent_again_by_the_attempt_that_connects_and_told_if_none_does
 
 def test_a_server_over_http_is_connected_again_with_other_capabilities(opened: Watched) -> None:
     page = opened.goto("/servers")
-    flip(page.get_by_role("switch", name="Connect wire"))
+    flip(page.get_by_role("switch", name="Connection to wire", checked=False))
     expect(page.get_by_role("article", name="wire")).to_contain_text("Connected")
     opened.goto("/servers/wire")
     again = page.get_by_role("button", name="Connect again")
@@ -204,7 +204,7 @@ def test_a_server_of_a_project_is_started_only_after_its_command_was_confirmed(
     page = opened.goto("/servers")
     card = page.get_by_role("article", name="theirs")
     expect(card).to_contain_text("not confirmed yet")
-    flip(page.get_by_role("switch", name="Connect theirs"))
+    flip(page.get_by_role("switch", name="Connection to theirs", checked=False))
     dialog = page.get_by_role("dialog", name="Start theirs?")
     for words in (DEMO["command"], "mcplens.demo", "mcp.json", "NODE_OPTIONS", "hidden()"):
         expect(dialog).to_contain_text(str(words))
@@ -216,7 +216,7 @@ def test_a_server_of_a_project_is_started_only_after_its_command_was_confirmed(
     dialog.get_by_role("button", name="Not now").click()
     expect(dialog).to_be_hidden()
     expect(card).to_contain_text("Disconnected")
-    flip(page.get_by_role("switch", name="Connect theirs"))
+    flip(page.get_by_role("switch", name="Connection to theirs", checked=False))
     dialog.get_by_role("button", name="Start it").click()
     expect(card).to_contain_text("Connected")
     expect(card).not_to_contain_text("not confirmed yet")

@@ -236,8 +236,8 @@ def test_the_palette_has_what_no_screen_has_fetched_and_opens_recent_reads(
             window.goto(f"/s/demo/{screen}")
             expect(page.get_by_role("listbox").get_by_text(item).first).to_be_visible()
         window.goto("/servers")
-        flip(page.get_by_role("switch", name="Disconnect demo"))
-        expect(page.get_by_role("switch", name="Connect demo")).to_be_visible()
+        flip(page.get_by_role("switch", name="Connection to demo", checked=True))
+        expect(page.get_by_role("switch", name="Connection to demo", checked=False)).to_be_visible()
         for screen, item in (("tools", "add"), ("resources", "demo://"), ("prompts", "translate")):
             window.goto(f"/s/demo/{screen}")
             expect(page.get_by_text("The page shows the last known state")).to_be_visible()

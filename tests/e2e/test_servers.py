@@ -61,7 +61,7 @@ def opened(
 
 
 def switch_on(page: Page, name: str) -> None:
-    page.get_by_role("switch", name=f"Connect {name}").press("Space")
+    page.get_by_role("switch", name=f"Connection to {name}", checked=False).press("Space")
 
 
 def test_two_servers_are_connected_at_once(opened: Watched) -> None:
@@ -69,7 +69,9 @@ def test_two_servers_are_connected_at_once(opened: Watched) -> None:
     for name in ("first", "second"):
         switch_on(page, name)
         expect(page.get_by_role("alert").filter(has_text=f"Connected to {name}")).to_be_visible()
-        expect(page.get_by_role("switch", name=f"Disconnect {name}")).to_be_visible()
+        expect(
+            page.get_by_role("switch", name=f"Connection to {name}", checked=True)
+        ).to_be_visible()
         expect(page.get_by_role("article", name=name)).to_contain_text("Connected")
     opened.goto("/s/first/tools")
     page.get_by_text("Gives back the text").wait_for()

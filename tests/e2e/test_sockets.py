@@ -131,7 +131,7 @@ def test_a_server_by_websocket_is_connected_called_and_lost(
         configure(tmp_path, {"wire": {"url": url, "maxRetries": 0}})
         with site(tmp_path) as running, watched(browser, running) as window:
             page = window.enter("/servers")
-            page.get_by_role("switch", name="Connect wire").press("Space")
+            page.get_by_role("switch", name="Connection to wire", checked=False).press("Space")
             expect(page.get_by_role("article", name="wire")).to_contain_text("Connected")
             window.switch("/s/wire/tools/echo")
             page.get_by_role("textbox", name="text").fill("over the wire")

@@ -101,8 +101,12 @@ def test_a_request_to_a_server_that_is_gone_is_sent_again_after_connecting(
 ) -> None:
     window.enter("/s/demo/tools")
     echo(window, "after-all")
-    window.goto("/servers").get_by_role("switch", name="Disconnect demo").press("Space")
-    expect(window.page.get_by_role("switch", name="Connect demo")).to_be_visible()
+    window.goto("/servers").get_by_role("switch", name="Connection to demo", checked=True).press(
+        "Space"
+    )
+    expect(
+        window.page.get_by_role("switch", name="Connection to demo", checked=False)
+    ).to_be_visible()
     page = find(window, "after-all", 2)
     rows(page, "→").filter(has_text="tools/call").first.click()
     page.get_by_role("button", name="Connect and send again").click()

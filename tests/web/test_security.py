@@ -159,6 +159,20 @@ async def test_nothing_but_the_api_is_in_the_folder(web: Site) -> None:
             assert answer.status == 401
 
 
+async def test_a_cookie_that_another_port_has_set_does_not_sign_the_page_out(web: Site) -> None:
+    ours, url = web.cookie, f"{web.inside}/api/history"
+    name = ours.partition("=")[0]
+    web.http.cookie_jar.clear()
+    for cookie in (f"{ours}; {name}=theirs", f"{name}=theirs; {ours}"):
+        async with web.http.get(url, headers={"Cookie": cookie}) as answer:
+            assert answer.status == 200
+    async with web.socket(Cookie=f"{ours}; {name}=theirs") as socket:
+        await socket.send('{"type": "Resume", "id": 1}')
+        assert await socket.recv()
+    async with web.http.get(url, headers={"Cookie": f"{name}=theirs; {name}=too"}) as answer:
+        assert answer.status == 401
+
+
 @pytest.mark.parametrize("token", ["", "wrong", "é"])
 async def test_a_wrong_token_opens_nothing(web: Site, token: str) -> None:
     web.http.cookie_jar.clear()
@@ -320,6 +334,22 @@ async def test_the_licences_of_what_is_bundled_are_text_that_can_do_nothing(web:
     async with web.http.get(f"{web.origin}/docs/notices") as answer:
         assert answer.content_type == "text/plain"
         assert "sandbox" in answer.headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("digits", [13, 30, 5000])
+async def test_a_number_that_is_too_large_for_anything_is_no_fault_of_ours(
+    web: Site, digits: int
+) -> None:
+    huge, run = "9" * digits, web.workspace.bus.run_id
+    for path, query in (
+        (f"/api/event/{run}/{huge}", {}),
+        ("/api/history/events", {"after": f"{run}:{huge}"}),
+        ("/api/history/events", {"run": run, "request_seq": huge}),
+        ("/api/history/events", {"status": huge}),
+        ("/api/history", {"limit": huge}),
+    ):
+        status, body = await web.get(path, **query)
+        assert status in (200, 400), body
 
 
 async def test_help_pages_are_rendered_and_nothing_else_is_reached(web: Site) -> None:

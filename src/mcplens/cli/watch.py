@@ -14,6 +14,7 @@ from mcplens.cli.completion_candidates import complete_first, complete_target
 from mcplens.cli.target_resolution import split_word
 from mcplens.errors import InspectorError
 from mcplens.events import Event, FrameReceived, FrameSent, ResourceRefreshed, StateChanged
+from mcplens.known_secrets import known_secrets
 from mcplens.session.client import Client
 
 # Fields of every event: where it is, not what happened.
@@ -123,9 +124,9 @@ async def _follow(client: Client, flags: CommandOptions, for_s: float | None, sh
 
 def _event(flags: CommandOptions, event: Event) -> None:
     if flags.is_json:
-        output.write_json(_plain(event))
+        output.write_json(known_secrets.mask_value(_plain(event)))
         return
-    line = output.one_line(f"{event.seq:>6} {_described(event)}")
+    line = output.one_line(known_secrets.mask_text(f"{event.seq:>6} {_described(event)}"))
     output.say(line[: output.width()])
 
 

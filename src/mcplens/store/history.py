@@ -308,9 +308,9 @@ class History:
         if any(place is not None and place[0] not in numbers for place in (after, before)):
             return None
         if after is not None:
-            first = max(first, (numbers[after[0]] << SEQ_BITS | after[1]) + 1)
+            first = max(first, (numbers[after[0]] << SEQ_BITS | min(after[1], SEQ_MASK)) + 1)
         if before is not None:
-            last = min(last, (numbers[before[0]] << SEQ_BITS | before[1]) - 1)
+            last = min(last, (numbers[before[0]] << SEQ_BITS | min(before[1], SEQ_MASK)) - 1)
         return first, last
 
     def _query(self, statement: str, values: Sequence[Any] = ()) -> Iterator[Any]:

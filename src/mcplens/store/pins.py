@@ -17,7 +17,15 @@ from mcplens.errors import InspectorError
 from mcplens.store.blocks import pack, unpack
 from mcplens.store.history import unreadable
 from mcplens.store.rows import Row
-from mcplens.store.schema import Locked, Unusable, explain, open_to_read, open_to_write, transaction
+from mcplens.store.schema import (
+    SEQ_MASK,
+    Locked,
+    Unusable,
+    explain,
+    open_to_read,
+    open_to_write,
+    transaction,
+)
 
 if TYPE_CHECKING:
     import sqlite3
@@ -51,6 +59,8 @@ def find_pin(path: str | os.PathLike[str], run_id: str, seq: int) -> PinnedEvent
     Raises:
         ConfigurationError: the file cannot be read.
     """
+    if seq > SEQ_MASK:  # no event has it, and SQLite cannot hold it
+        return None
     found = _read(os.fspath(path), "WHERE run_id = ? AND seq = ?", (run_id, seq))
     return found[0] if found else None
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hmac
 import secrets
 import socket
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
@@ -96,8 +96,18 @@ class AccessKeys:
 
     def is_known(self, connection: HTTPConnection) -> bool:
         """Whether a request has the cookie."""
-        given = connection.cookies.get(self.cookie, "")
-        return hmac.compare_digest(given.encode(), self.session.encode())
+        # A page on another port can set a cookie of this name too, for the path /: it comes after
+        # ours, and must not take its place.
+        wanted = self.session.encode()
+        return any(hmac.compare_digest(one, wanted) for one in self._given(connection.headers))
+
+    def _given(self, headers: Headers) -> Iterator[bytes]:
+        """The values of our cookie; a browser sends one for each path that it was set for."""
+        for header in headers.getlist("cookie"):
+            for part in header.split(";"):
+                name, _, value = part.strip().partition("=")
+                if name == self.cookie:
+                    yield value.strip('"').encode("latin-1", "replace")
 
     def within(self, path: str) -> str | None:
         """The rest of a path below the folder of this run."""

@@ -14,6 +14,8 @@ from mcplens.store.history import Place
 
 _TEXTS = ("server_id", "method", "direction", "call_id", "purpose")
 _LINKS = ("request_seq", "exchange_id")
+# Of a number that SQLite can hold.
+_MOST_DIGITS = 18
 
 
 def wanted(query: QueryParams) -> Filter:
@@ -33,10 +35,10 @@ def wanted(query: QueryParams) -> Filter:
         fields["request_id"] = _request_id(query["request_id"])
     if query.get("status"):
         text = query["status"]
-        fields["status"] = int(text) if text.isdecimal() else text
+        fields["status"] = int(text) if _is_whole(text) else text
     for name in _LINKS:
         if query.get(name):
-            if not query[name].isdecimal():
+            if not _is_whole(query[name]):
                 raise _wrong(name, "a whole number")
             fields[name] = int(query[name])
     for name in ("since", "until"):
@@ -54,14 +56,30 @@ def place(query: QueryParams, name: str) -> Place | None:
         return None
     run, _, seq = text.rpartition(":")
     run = run or query.get("run", "")
-    if not run or not seq.isdecimal():
+    if not run or not _is_whole(seq):
         raise _wrong(name, "run:seq, or seq together with run")
     return run, int(seq)
 
 
+def seq(text: str) -> int:
+    """The number of an event in a path.
+
+    Raises:
+        InspectorError: it is not one.
+    """
+    if not _is_whole(text):
+        raise _wrong("the number of an event", "a whole number")
+    return int(text)
+
+
+def _is_whole(text: str) -> bool:
+    """Whether a text is a whole number, of a size that something can have."""
+    return text.isdecimal() and len(text) <= _MOST_DIGITS
+
+
 def limit(query: QueryParams, default: int) -> int:
     text = query.get("limit") or str(default)
-    if not text.isdecimal() or int(text) < 1:
+    if not _is_whole(text) or int(text) < 1:
         raise _wrong("limit", "a number of at least 1")
     return int(text)
 

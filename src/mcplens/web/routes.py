@@ -86,8 +86,8 @@ class Routes:
             get("/api/history", self._runs),
             get("/api/history/events", self._events),
             get("/api/history/matches", self._matches),
-            get("/api/event/{run}/{seq:int}", self._event),
-            get("/api/event/{run}/{seq:int}/bytes", self._event_bytes),
+            get("/api/event/{run}/{seq}", self._event),
+            get("/api/event/{run}/{seq}/bytes", self._event_bytes),
             get("/api/calls/{call_id}/result", self._result),
             get("/api/calls/{call_id}/request", self._request),
             get("/api/blob/{call_id}", self._blob),
@@ -184,7 +184,8 @@ class Routes:
 
     async def _recorded(self, request: Request) -> Any:
         params = request.path_params
-        return await recording_queries.event(self._workspace, params["run"], params["seq"])
+        seq = query_params.seq(params["seq"])
+        return await recording_queries.event(self._workspace, params["run"], seq)
 
     async def _choose_rows(self, request: Request) -> Response:
         return _json({"rows": self._selections.keep(await _body(request, MOST_BYTES))})

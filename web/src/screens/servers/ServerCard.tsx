@@ -226,7 +226,7 @@ export function ServerCard({
         </div>
         <Switch
           size="sm"
-          aria-label={isOn ? `Disconnect ${name}` : `Connect ${name}`}
+          aria-label={`Connection to ${name}`}
           checked={isOn}
           disabled={server.state === "DISCONNECTING"}
           onChange={() => {
