@@ -65,11 +65,11 @@ URL = {
 
 def link_to(params: dict[str, Any]) -> dict[str, Any] | None:
     """The URL of a question, judged as the backend does."""
-    url = params.get("url")
-    if url is None:
+    if params.get("mode") != "url":
         return None
-    warnings = url_checks.url_warnings(url)
-    facts = {"url": url, "host": url_checks.host_of(url), "warnings": list(warnings)}
+    url = params.get("url")
+    shown = {"url": url if isinstance(url, str) else "", "host": url_checks.host_of(url)}
+    facts = {**shown, "warnings": list(url_checks.url_warnings(url))}
     return {**facts, "is_openable": url_checks.is_openable(url)}
 
 

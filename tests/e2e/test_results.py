@@ -48,9 +48,14 @@ def test_no_digit_and_no_key_is_lost(opened: Watched) -> None:
     for words in ("12345678901234567890", "1.0", "1e400"):
         expect(tree).to_contain_text(words)
     panel.get_by_text("Raw", exact=True).click()
-    raw = panel.get_by_label("Result as JSON")
-    expect(raw).to_contain_text('"twice": 1,')
-    expect(raw).to_contain_text('"twice": 2')
+    raw = panel.get_by_label("Message as it came")
+    expect(raw).to_have_text(re.compile(r'^\{"jsonrpc": ?"2.0".*"id": ?\d+.*\}$'))
+    expect(raw).to_contain_text(numbers)
+    opened.shoot("a frame as it came")
+    panel.get_by_text("Pretty", exact=True).click()
+    pretty = panel.get_by_label("Result as JSON")
+    expect(pretty).to_contain_text('"twice": 1,')
+    expect(pretty).to_contain_text('"twice": 2')
     page = opened.page
     copy = panel.get_by_role("button", name="Copy the result")
     assert '"id": 12345678901234567890' in copy_by(page, copy)
@@ -59,11 +64,12 @@ def test_no_digit_and_no_key_is_lost(opened: Watched) -> None:
     assert re.fullmatch(rf"\w+-give-{TIME}\.json", download.value.suggested_filename)
     saved = Path(download.value.path()).read_text()
     assert json.loads(saved)["structuredContent"]["id"] == int(LARGE)
-    # How a result is shown is kept for the next one.
+    # How a result is shown is kept for its kind of content.
     panel = gives(opened, '{"content": [{"type": "text", "text": "next"}]}')
-    expect(panel.get_by_label("Result as JSON")).to_contain_text('"next"')
-    panel.get_by_text("Content", exact=True).click()
     expect(panel.get_by_label("Text", exact=True)).to_have_text("next")
+    panel = gives(opened, '{"content": [], "structuredContent": {"third": 3}}')
+    expect(panel.get_by_label("Result as JSON")).to_contain_text('"third": 3')
+    panel.get_by_text("Content", exact=True).click()
     opened.assert_clean()
 
 

@@ -7,11 +7,11 @@ from there. Called by routes.py and by the commands of api/calls.py and api/hist
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeVar
 
 from mcplens.errors import ConfigurationError, InspectorError
-from mcplens.events import Event
+from mcplens.events import Event, FrameReceived
 from mcplens.store.filters import EventMatcher, Filter
 from mcplens.store.history import History, IsStopped, Place, check
 from mcplens.store.pins import find_pin
@@ -180,6 +180,28 @@ async def event(
     """
     row = await row_of(workspace, run_id, seq)
     return event_view(run_id, row, is_whole=True), decode_row(run_id, row), row.payload or b""
+
+
+async def reply_to(workspace: Workspace, request_seqs: Sequence[int]) -> Place:
+    """The frame of this run that answered the last of these requests.
+
+    Raises:
+        InspectorError: there is none, or it is not recorded.
+    """
+    run_id, path = workspace.bus.run_id, workspace.recording_path
+    request_seq = request_seqs[-1] if request_seqs else -1
+    frames = [one for one in workspace.bus.since(request_seq) if isinstance(one, FrameReceived)]
+    rows = RowEncoder().encode([one for one in frames if one.request_seq == request_seq])
+
+    def find() -> list[Row]:
+        with History(path) as history:
+            wanted = Filter(run_id=run_id, request_seq=request_seq)
+            return [row for _, row in history.scan(wanted)]
+
+    for row in rows or await run_in_thread(find):
+        if row.kind == "FrameReceived" and row.status in ("result", "error"):
+            return run_id, row.seq
+    raise InspectorError("INVALID_REQUEST", "the message that carried this result is not recorded")
 
 
 async def recorded_request(workspace: Workspace, run_id: str, seq: int) -> StoredEvent:

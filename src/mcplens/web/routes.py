@@ -21,11 +21,12 @@ from mcplens.protocol.frames import decode_value
 from mcplens.store.har import export_har
 from mcplens.store.history import History, IsStopped
 from mcplens.store.lenient_json import to_json
+from mcplens.store.row_decoding import StoredEvent
 from mcplens.store.trace_transfer import ImportResult, export_trace, import_trace
 from mcplens.web import query_params, recording_queries
 from mcplens.web.access_control import NONCE_PATH, OURS, RETURN_PATH, SESSION_PATH, AccessKeys
 from mcplens.web.api.errors import error_view
-from mcplens.web.api.events import ImportedView, WholeEvent
+from mcplens.web.api.events import EventView, ImportedView, WholeEvent
 from mcplens.web.blobs import attachment, blob_response, saved_as
 from mcplens.web.export_selection import MOST_BYTES, ExportSelections
 from mcplens.web.help import show_help
@@ -89,6 +90,7 @@ class Routes:
             get("/api/event/{run}/{seq}", self._event),
             get("/api/event/{run}/{seq}/bytes", self._event_bytes),
             get("/api/calls/{call_id}/result", self._result),
+            get("/api/calls/{call_id}/reply", self._reply),
             get("/api/calls/{call_id}/request", self._request),
             get("/api/blob/{call_id}", self._blob),
             get("/api/questions/{question_id:path}/blob", self._question_blob),
@@ -167,16 +169,13 @@ class Routes:
         return _json(await self._searches.run(request, find))
 
     async def _event(self, request: Request) -> Response:
-        row, stored, data = await self._recorded(request)
-        cut = data[:_MOST_TEXT]
-        try:
-            text: str | None = (
-                cut.decode() if len(cut) == len(data) else cut.decode("utf-8", "ignore")
-            )
-        except UnicodeDecodeError:
-            text = None
-        masked = msgspec.to_builtins(stored.masked)
-        return _json(WholeEvent(row, text, len(cut) < len(data), list(masked)))
+        return _whole_event(*await self._recorded(request))
+
+    async def _reply(self, request: Request) -> Response:
+        """The frame that carried the result of a call, as it came."""
+        call = self._workspace.calls.find(request.path_params["call_id"])
+        place = await recording_queries.reply_to(self._workspace, call.request_seqs)
+        return _whole_event(*await recording_queries.event(self._workspace, *place))
 
     async def _event_bytes(self, request: Request) -> Response:
         row, _, data = await self._recorded(request)
@@ -264,6 +263,16 @@ class Routes:
                 "INVALID_REQUEST", "this call has no result, or it is no longer kept"
             )
         return raw
+
+
+def _whole_event(row: EventView, stored: StoredEvent, data: bytes) -> Response:
+    cut = data[:_MOST_TEXT]
+    try:
+        text: str | None = cut.decode() if len(cut) == len(data) else cut.decode("utf-8", "ignore")
+    except UnicodeDecodeError:
+        text = None
+    masked = msgspec.to_builtins(stored.masked)
+    return _json(WholeEvent(row, text, len(cut) < len(data), list(masked)))
 
 
 async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:

@@ -43,6 +43,10 @@ export const bytesPath = (runId: string, seq: number): string => withBasePath(by
 export const fetchResult = async (callId: string): Promise<string> =>
   (await ask(`/api/calls/${segment(callId)}/result`)).text();
 
+/** The frame that carried the result of a call. */
+export const fetchReply = async (callId: string): Promise<WholeEvent> =>
+  (await ask(`/api/calls/${segment(callId)}/reply`)).json();
+
 export const fetchRequest = async (callId: string): Promise<string> =>
   (await ask(`/api/calls/${segment(callId)}/request`)).text();
 

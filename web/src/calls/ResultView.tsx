@@ -17,6 +17,7 @@ import { formatBytes } from "../values/format";
 import { pretty } from "../values/json";
 import { fieldsOf, isObject, type JsonObject } from "../values/jsonObject";
 import { schemaConformance } from "./callStatus";
+import { RawReply } from "./RawReply";
 import css from "./ResultView.module.css";
 import { useCallResult } from "./useCallResult";
 
@@ -189,15 +190,39 @@ function indentedOnce(text: string): string {
 const FORMS = [
   { value: "shown", label: "Content" },
   { value: "tree", label: "JSON" },
+  { value: "pretty", label: "Pretty" },
   { value: "raw", label: "Raw" },
 ];
 
+// Types are a server's own words; this is the key of a preference.
+const LONGEST_KIND = 80;
+const MEMBERS = ["content", "contents", "messages"];
+
+/** What a result is made of: the view that was chosen for one is used for others of its kind. */
+export function contentKind(value: unknown): string {
+  const result = fieldsOf(value);
+  const items = MEMBERS.flatMap((name) => {
+    const list = result[name];
+    return Array.isArray(list) ? (list as unknown[]) : [];
+  });
+  const kinds = items.map((item) => {
+    const { type, content, mimeType, blob } = fieldsOf(item);
+    const inner = type ?? fieldsOf(content).type;
+    if (typeof inner === "string") return inner;
+    if (typeof mimeType === "string") return mimeType.split(";")[0] ?? "";
+    return blob === undefined ? "text" : "bytes";
+  });
+  if (result.structuredContent !== undefined) kinds.push("structured");
+  return [...new Set(kinds)].sort().join("+").slice(0, LONGEST_KIND) || "other";
+}
+
 export function ResultView({ call, hasSchema = false }: { call: CallView; hasSchema?: boolean }) {
   const { value, text, isLoading, problem } = useCallResult(call);
-  const [wanted, setForm] = usePreference("result.form", "shown");
+  const kind = useMemo(() => contentKind(value), [value]);
+  const [wanted, setForm] = usePreference(`result.form.${kind}`, "shown");
   const form = FORMS.some(({ value: one }) => one === wanted) ? wanted : "shown";
-  const raw = useMemo(
-    () => (form === "raw" ? (text === null ? pretty(value) : indentedOnce(text)) : ""),
+  const indented = useMemo(
+    () => (form === "pretty" ? (text === null ? pretty(value) : indentedOnce(text)) : ""),
     [form, text, value],
   );
   if (isLoading) return <p className="dim">Loading {formatBytes(call.result_size_bytes)}…</p>;
@@ -228,7 +253,10 @@ export function ResultView({ call, hasSchema = false }: { call: CallView; hasSch
           </>
         ))}
       {form === "tree" && <JsonTree value={value} label="Result" most={640} />}
-      {form === "raw" && <TextView text={raw} label="Result as JSON" most={640} language="json" />}
+      {form === "pretty" && (
+        <TextView text={indented} label="Result as JSON" most={640} language="json" />
+      )}
+      {form === "raw" && <RawReply call={call} />}
     </div>
   );
 }

@@ -1,5 +1,6 @@
 import { MantineProvider } from "@mantine/core";
-import { act, render, screen } from "@testing-library/react";
+import { act, cleanup, render, screen } from "@testing-library/react";
+import userEvent from "@testing-library/user-event";
 import type { ReactNode } from "react";
 import { MemoryRouter } from "react-router";
 import { describe, expect, it, vi } from "vitest";
@@ -17,7 +18,7 @@ import { CallPanel } from "./CallPanel";
 import { callStatus, findingsSummary, waitingFor } from "./callStatus";
 import { asCommand, asCurl, asJsonRpc, asPython } from "./copyAs";
 import { MalformedCount } from "./MalformedNotice";
-import { ResultView } from "./ResultView";
+import { contentKind, ResultView } from "./ResultView";
 
 const show = (result: unknown): void => {
   render(
@@ -384,4 +385,29 @@ it("a running call says what it waits for: you, a page to be visited, or the ans
   expect(waitingFor(atPage)).toBe("Waiting for completion at example.com");
   expect(callStatus(atPage).word).toBe("Waiting for completion");
   expect(waitingFor({ ...atPage, is_waiting_on_user: true })).toBe("Waiting for you");
+});
+
+describe("how a result is shown", () => {
+  const text = { content: [{ type: "text", text: "a" }] };
+  const image = { content: [{ type: "image", data: "", mimeType: "image/png" }] };
+  it("is remembered for its kind of content, and not for the next call", async () => {
+    show(text);
+    await userEvent.click(screen.getByRole("radio", { name: "Pretty" }));
+    expect(screen.getByLabelText("Result as JSON").textContent).toContain('"type": "text"');
+    cleanup();
+    show(image);
+    expect(screen.getByRole("radio", { name: "Content" })).toHaveProperty("checked", true);
+    cleanup();
+    show({ content: [{ type: "text", text: "other" }] });
+    expect(screen.getByRole("radio", { name: "Pretty" })).toHaveProperty("checked", true);
+  });
+  it.each([
+    [{ ...text, structuredContent: {} }, "structured+text"],
+    [{ content: [...image.content, ...text.content] }, "image+text"],
+    [{ contents: [{ uri: "a", mimeType: "text/markdown; charset=utf-8" }] }, "text/markdown"],
+    [{ messages: [{ role: "user", content: { type: "audio" } }] }, "audio"],
+    [null, "other"],
+  ])("%j is a kind of its own", (result, kind) => {
+    expect(contentKind(result)).toBe(kind);
+  });
 });

@@ -1,6 +1,7 @@
 // A text in a suitable view: JSON as a tree, Markdown rendered, or highlighted source.
 import { ActionIcon, SegmentedControl, Tooltip } from "@mantine/core";
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
+import { usePreference } from "../state/browserStorage";
 import { tryParseExactly } from "../values/exactJson";
 import { fileName } from "../values/fileName";
 import { visible } from "../values/hiddenCharacters";
@@ -14,7 +15,7 @@ import css from "./RichText.module.css";
 import { TextView } from "./TextView";
 
 type Form = "json" | "markdown" | "text";
-const LABELS: Record<Form, string> = { json: "JSON", markdown: "Rendered", text: "Raw" };
+const LABELS: Record<Form, string> = { json: "JSON", markdown: "Rendered", text: "Source" };
 
 interface About {
   mime?: string;
@@ -40,7 +41,8 @@ const ENDINGS: Record<Form, string> = { json: "json", markdown: "md", text: "txt
 
 export function RichText({ text, label, mime, uri }: { text: string; label: string } & About) {
   const { forms, value } = useMemo(() => viewsOf(text, { mime, uri }), [text, mime, uri]);
-  const [wanted, setWanted] = useState<Form | null>(null);
+  // Whoever wants the source of one Markdown text wants that of the next one too.
+  const [wanted, setWanted] = usePreference<Form | null>(`text.form.${forms.join("+")}`, null);
   const form = wanted && forms.includes(wanted) ? wanted : (forms[0] ?? "text");
   const told = useMemo(() => visible(text), [text]);
   const language = forms[0] === "json" ? "json" : languageOf(mime, uri);

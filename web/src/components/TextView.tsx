@@ -33,6 +33,10 @@ const SMALL_COLOURED = 30_000;
 // A text that fits on the screen needs no search.
 const SEARCHED = 2_000;
 const NOWHERE: number[] = [];
+const TITLES: Partial<Record<Token["kind"], string>> = {
+  masked: "Masked",
+  byte: "A byte that is not text",
+};
 
 interface Props {
   text: string;
@@ -40,6 +44,8 @@ interface Props {
   most?: number;
   /** Language for syntax highlighting. */
   language?: Language | null;
+  /** Marked parts, in order, instead of syntax highlighting. */
+  marks?: Token[];
 }
 
 /** How the text is rendered: wrapping, tokens and search matches. */
@@ -69,7 +75,7 @@ function HighlightedText({ text, start, end, tokens }: Part & { tokens: Token[] 
     span.kind === null ? (
       span.text
     ) : (
-      <span key={span.start} className={css[span.kind]}>
+      <span key={span.start} className={css[span.kind]} title={TITLES[span.kind]}>
         {span.text}
       </span>
     ),
@@ -191,8 +197,8 @@ const matchLabel = ({ places, current }: Matches): string => {
 };
 
 export function TextView(props: Props) {
-  const { text, language = null } = props;
-  const tokens = useMemo(() => tokensOf(text, language), [text, language]);
+  const { text, language = null, marks } = props;
+  const tokens = useMemo(() => marks ?? tokensOf(text, language), [text, language, marks]);
   const [wanted, setWanted] = useState("");
   const needle = useDeferredValue(wanted);
   const [current, setCurrent] = useState(0);

@@ -1,7 +1,7 @@
 // Syntax highlighting with one pattern per language: good enough for reading, not a parser.
 
 export type Language = "json" | "xml" | "yaml" | "python" | "script";
-export type Kind = "comment" | "key" | "string" | "number" | "word";
+export type Kind = "comment" | "key" | "string" | "number" | "word" | "masked" | "byte";
 export interface Token {
   start: number;
   end: number;

@@ -1,18 +1,18 @@
 // Details of an event: message as tree, text and bytes, HTTP exchange, diff and fields.
 import { ActionIcon, Button, Tabs, Tooltip } from "@mantine/core";
 import { useEffect, useMemo, useState } from "react";
-import { bytesPath, fetchBytes } from "../../api/http";
+import { bytesPath } from "../../api/http";
 import type { EventView } from "../../api/types";
 import { Callout } from "../../components/Callout";
 import { copyText } from "../../components/clipboard";
-import { HexView } from "../../components/HexView";
 import { Icon } from "../../components/Icon";
 import { JsonTree } from "../../components/JsonTree";
 import { TextView } from "../../components/TextView";
+import { FrameBytes, FrameText } from "../../events/FrameText";
 import { useRing } from "../../state/events";
 import { maskedKeys, useWholeEvent } from "../../state/wholeEvent";
 import { tryParseExactly } from "../../values/exactJson";
-import { errorMessage, formatBytes, formatDuration, formatTime } from "../../values/format";
+import { formatBytes, formatDuration, formatTime } from "../../values/format";
 import { DiffView } from "./DiffView";
 import { EditRequestButton } from "./EditRequestButton";
 import css from "./EventDetail.module.css";
@@ -21,25 +21,6 @@ import { HttpExchange } from "./HttpExchange";
 import { eventTitle } from "./messagePreview";
 import { PinButton } from "./PinButton";
 import { ReplayButton } from "./ReplayButton";
-
-function Bytes({ event }: { event: EventView }) {
-  const [got, setGot] = useState<{ data: Uint8Array } | { problem: string } | null>(null);
-  const { run_id, seq } = event;
-  useEffect(() => {
-    let isGone = false;
-    setGot(null);
-    fetchBytes(run_id, seq).then(
-      (data) => !isGone && setGot({ data }),
-      (thrown) => !isGone && setGot({ problem: errorMessage(thrown) }),
-    );
-    return () => {
-      isGone = true;
-    };
-  }, [run_id, seq]);
-  if (got === null) return <p className="dim">Loading…</p>;
-  if ("problem" in got) return <Callout>The bytes could not be loaded: {got.problem}</Callout>;
-  return <HexView data={got.data} />;
-}
 
 type Loaded = ReturnType<typeof useWholeEvent>;
 
@@ -110,7 +91,7 @@ function Remarks({ event, loaded }: { event: EventView; loaded: Loaded }) {
         <div className={css.note}>
           <Callout>
             {event.malformed && `Malformed: ${event.malformed}. `}
-            {isBytes && "Some bytes are not text and are shown as �. Hex shows every byte."}
+            {isBytes && "Some bytes are not text. Raw writes them as \\xE9; Hex shows every byte."}
           </Callout>
         </div>
       )}
@@ -173,13 +154,14 @@ export function EventDetail(props: Props) {
           )}
         </Tabs.Panel>
         <Tabs.Panel value="raw" className={css.panel}>
-          <TextView text={text ?? event.head} label="Message as it was sent" />
-          {whole?.text_is_cut && (
-            <p className="dim">Cut short; download the bytes for all of it.</p>
+          {whole ? (
+            <FrameText whole={whole} label="Message as it was sent" />
+          ) : (
+            <TextView text={event.head} label="Message as it was sent" />
           )}
         </Tabs.Panel>
         <Tabs.Panel value="hex" className={css.panel}>
-          <Bytes event={event} />
+          <FrameBytes run_id={event.run_id} seq={event.seq} />
         </Tabs.Panel>
         {base && (
           <Tabs.Panel value="diff" className={css.panel} tabIndex={0}>
