@@ -39,12 +39,12 @@ class Terminal:
 
     def until(self, prompt: str) -> list[str]:
         """Wait until this is where the cursor is; gives the lines since the last time."""
-        self._read_while(lambda: self.line != prompt, f"the prompt {prompt!r}")
+        self.read_while(lambda: self.line != prompt, f"the prompt {prompt!r}")
         return self._new_lines()
 
     def until_line(self, part: str) -> str:
         """Wait until a line that holds this is done."""
-        self._read_while(
+        self.read_while(
             lambda: not any(part in line for line in self.lines[self._seen :]), f"a line {part!r}"
         )
         found = next(at for at in range(self._seen, len(self.lines)) if part in self.lines[at])
@@ -80,7 +80,8 @@ class Terminal:
         self._seen = len(self.lines)
         return new
 
-    def _read_while(self, is_missing: Callable[[], bool], what: str) -> None:
+    def read_while(self, is_missing: Callable[[], bool], what: str) -> None:
+        """Read for as long as something is missing; `what` that is, for the failure."""
         deadline = time.monotonic() + TIMEOUT_S
         while is_missing():
             assert time.monotonic() < deadline, f"{what} did not come:\n{self.text}"

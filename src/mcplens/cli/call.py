@@ -102,7 +102,7 @@ def _show_started(flags: CommandOptions, client: Client, task: Task) -> None:
     from mcplens.cli.tasks import show_task
 
     show_task(flags, task)
-    if client.describe().get("transport") == "stdio":
+    if client.describe().get("transport") == "stdio" and not flags.is_in_shell:
         text = "mcplens: the server stops when this command ends, and the task with it"
         output.note(text, fg="yellow")
 

@@ -8,10 +8,15 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from mcplens.cli.command_runner import Work
+    from mcplens.cli.live_events import LiveEvents
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -23,9 +28,31 @@ class CommandOptions:
         self.server_command = server_command
         self.options: dict[str, Any] = {}
         self.is_in_shell = False  # a line of `mcplens shell`, whose server is connected already
+        self.work: Work | None = None  # of that line, for the shell to do
+        self.live: LiveEvents | None = None  # while connected
 
     def __repr__(self) -> str:
         return f"<CommandOptions {self.options} -- {self.server_command}>"
+
+    def for_line(self) -> CommandOptions:
+        """The options of one line of the shell: those that the shell was started with, so far."""
+        line = CommandOptions()
+        line.is_in_shell = True
+        line.options = dict(self.options)
+        return line
+
+    def take(self, ctx: click.Context, values: dict[str, Any]) -> None:
+        """Take over the shared options of a command, out of all of its values."""
+        for name in SHARED_NAMES:
+            value = values.pop(name)
+            if not self.is_in_shell:
+                self.options[name] = value
+            elif ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
+                if name not in OF_A_LINE:
+                    option = next(one for one in ctx.command.params if one.name == name).opts[-1]
+                    text = f"{option} is an option of `mcplens shell` itself, not of a line"
+                    raise click.UsageError(text)
+                self.options[name] = value
 
     @property
     def is_server_known(self) -> bool:
@@ -202,9 +229,9 @@ def shared_options(function: F) -> F:
     """Add the options that every command has; they arrive in the first argument."""
 
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        flags = click.get_current_context().ensure_object(CommandOptions)
-        for name in SHARED_NAMES:
-            flags.options[name] = kwargs.pop(name)
+        ctx = click.get_current_context()
+        flags = ctx.ensure_object(CommandOptions)
+        flags.take(ctx, kwargs)
         return function(flags, *args, **kwargs)
 
     wrapper.__name__ = function.__name__
@@ -232,3 +259,5 @@ SHARED_NAMES = (
     "protocol", "log_level", "ca_file", "insecure", "sampling", "elicit", "roots", "force",
     "is_json", "is_quiet", "is_verbose", "is_trusted", "no_record", "trace",
 )  # fmt: skip
+# Those that do not concern the connection, so that a line of the shell may have its own.
+OF_A_LINE: Final = frozenset(("timeout", "force", "is_json", "is_quiet"))

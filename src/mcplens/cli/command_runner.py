@@ -12,6 +12,8 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
+import click
+
 from mcplens.app import connect
 from mcplens.bus import Bus
 from mcplens.cli import error_report, exit_codes, output
@@ -44,8 +46,18 @@ class _Run:
 
 
 def run(flags: CommandOptions, target: Target | str | None, work: Work) -> None:
-    """Connect to the target, do the work, and end the process with its code."""
+    """Connect to the target, do the work, and end the process with its code.
+
+    A line of the shell only says what its work is: the shell does it, over its own connection.
+    """
     named = target.name if isinstance(target, Target) else target
+    if flags.is_in_shell:
+        if target is not None:
+            raise click.UsageError(
+                f"the shell has its server already; {named!r} is one word too many"
+            )
+        flags.work = work
+        return
     with reporting(flags, named or "the command after --") as about:
         found = target if isinstance(target, Target) else resolve(flags, target)
         about.server = found.shown
@@ -74,15 +86,20 @@ def reporting(flags: CommandOptions, server: str) -> Iterator[_Run]:
         is_click = type(problem).__module__.startswith("click")
         if is_click or isinstance(problem, exit_codes.CommandError):
             raise
-        error = classify(problem)
-        options = flags.options
-        error_report.report(
-            error,
-            about.evidence(),
-            is_json=bool(options.get("is_json")),
-            is_quiet=bool(options.get("is_quiet")),
-        )
-        sys.exit(exit_codes.exit_code(error, is_connected=about.is_connected))
+        sys.exit(report(problem, flags, about.evidence()))
+
+
+def report(problem: Exception, flags: CommandOptions, evidence: error_report.Evidence) -> int:
+    """Say what went wrong, and give the exit code for it."""
+    error = classify(problem)
+    error_report.report(
+        error,
+        evidence,
+        is_json=bool(flags.options.get("is_json")),
+        is_quiet=bool(flags.options.get("is_quiet")),
+        is_in_shell=flags.is_in_shell,
+    )
+    return exit_codes.exit_code(error, is_connected=evidence.is_connected)
 
 
 async def _run(flags: CommandOptions, target: Target, work: Work, about: _Run) -> int:
@@ -90,7 +107,7 @@ async def _run(flags: CommandOptions, target: Target, work: Work, about: _Run) -
     clock = SystemClock()
     bus = about.bus = Bus(clock)
     with recording(flags, bus, target):
-        live = LiveEvents(bus, flags)
+        live = flags.live = LiveEvents(bus, flags)
         options: dict[str, Any] = target.options | {
             "server_id": target.name,
             "bus": bus,

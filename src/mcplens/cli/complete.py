@@ -42,7 +42,9 @@ def command(flags: CommandOptions, words: tuple[str, ...]) -> None:
 
     async def work(client: Client) -> None:
         context = {key: str(text) for key, text in given.items()}
-        found = await client.complete(ref, argument, value, context or None)
+        found = await client.complete(
+            ref, argument, value, context or None, timeout_s=flags.call_timeout_s
+        )
         if flags.is_json:
             output.write_raw(found.raw)
             return

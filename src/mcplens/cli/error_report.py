@@ -47,12 +47,23 @@ def gather(server: str, events: list[Event], *, is_connected: bool) -> Evidence:
     return Evidence(server, is_connected, tuple(lines[-_LAST_LINES:]), strays)
 
 
-def report(error: InspectorError, evidence: Evidence, *, is_json: bool, is_quiet: bool) -> None:
-    """Say on stderr what went wrong."""
+def report(
+    error: InspectorError,
+    evidence: Evidence,
+    *,
+    is_json: bool,
+    is_quiet: bool,
+    is_in_shell: bool = False,
+) -> None:
+    """Say on stderr what went wrong; in the shell JSON is on stdout, in place of the result."""
     step = _step_of(error, evidence)
     came = _came(error, evidence)
     if is_json:
-        output.note(_as_json(error, evidence, step))
+        text = _as_json(error, evidence, step)
+        if is_in_shell:
+            output.write_raw(text.encode(errors="backslashreplace"))
+        else:
+            output.note(text)
         return
     output.note(f"mcplens: {error.code.lower().replace('_', ' ')}", fg="red", bold=True)
     rows = [

@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from mcplens.cli import output
-from mcplens.cli.line_editor import TerminalReader
+from mcplens.cli.line_editor import terminal_reader
 from mcplens.protocol import elicitation, sampling
 from mcplens.protocol.form_fields import Field, fields_of, from_text
 from mcplens.session.question_handler import REJECTED, Forced, ServerRequest
@@ -45,7 +45,7 @@ class InteractiveAnswers:
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
         self._waiting = 0
-        self._keyboard = TerminalReader()
+        self._keyboard = terminal_reader()
 
     def __repr__(self) -> str:
         return f"<InteractiveAnswers {self._waiting} waiting>"

@@ -2,7 +2,7 @@
 
 The terminal's own line editing would be disturbed by log output, so keys are read one by one and
 output.py draws the line. Input that is not a terminal is read line by line. Used by
-interactive_questions.py.
+interactive_questions.py, and by the shell for commands from a file or a pipe.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import os
 import sys
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 from typing import Final
 
 from mcplens.cli import output
@@ -26,6 +27,12 @@ _KILL_WORD: Final = "\x17"  # Ctrl-W
 _ESCAPE: Final = "\x1b"
 # What is always left of a line for what is typed.
 _LEAST_ROOM: Final = 12
+
+
+@cache
+def terminal_reader() -> TerminalReader:
+    """The only instance: there is one stdin, and whoever reads it may read ahead."""
+    return TerminalReader()
 
 
 class TerminalReader:
@@ -75,7 +82,7 @@ class TerminalReader:
         """The text up to Enter; None at the end of the input."""
         if not self._is_terminal:
             output.note(self.prefix + prompt)
-            return await self._plain_line()
+            return await self.read_plain_line()
         editor = self._editor = LineEditor(prompt)
         editor.draw(self.prefix)
         try:
@@ -88,7 +95,8 @@ class TerminalReader:
             output.end_prompt(editor.prompt, editor.text)
         return editor.line
 
-    async def _plain_line(self) -> str | None:
+    async def read_plain_line(self) -> str | None:
+        """The next line of an input that is not a terminal; None at its end."""
         while b"\n" not in self._unread:
             data = await _readable()
             if not data:

@@ -12,6 +12,7 @@ from typing import Self
 from mcplens.bus import Bus
 from mcplens.cli import output
 from mcplens.cli.command_options import CommandOptions
+from mcplens.clock import SystemClock
 from mcplens.events import (
     ClientTaskChanged,
     Event,
@@ -30,6 +31,8 @@ from mcplens.protocol.frames import Frame, Malformed
 _SHOWN_BYTES = 2_000
 # Stray lines that are shown; a server that prints to stdout may do so without end.
 _SHOWN_STRAYS = 3
+# Of the event loop, to let the reader of the bus finish.
+_MOST_ROUNDS = 1_000
 # Their count is told on the way, ever more rarely.
 _TOLD_COUNTS = frozenset(10**power for power in range(1, 12))
 # How the Python SDK before version 2 begins its page of stderr on a request that it does not know.
@@ -51,6 +54,7 @@ class LiveEvents:
         self._stray_count = 0
         self._tasks: dict[str, str] = {}  # the last printed status of each
         self._task: asyncio.Task[None] | None = None
+        self._shown_seq = 0
 
     async def __aenter__(self) -> Self:
         if not self._is_quiet:
@@ -68,9 +72,17 @@ class LiveEvents:
         self._bus.close()  # ends the reader after what is already there
         await asyncio.gather(self._task, return_exceptions=True)
 
+    async def catch_up(self) -> None:
+        """Wait until what has happened is printed; not for ever, since more may be happening."""
+        for _ in range(_MOST_ROUNDS):
+            if self._task is None or self._task.done() or self._shown_seq >= self._bus.last_seq:
+                return
+            await SystemClock().sleep(0)
+
     async def _follow(self) -> None:
         async for event in self._events:
             self._show(event)
+            self._shown_seq = event.seq
         for line in self._complaint:
             self._show_stderr(line)
         if self._stray_count > _SHOWN_STRAYS:

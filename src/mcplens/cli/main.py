@@ -36,6 +36,7 @@ COMMANDS = {
     "request": ("request", "command", "Send any request."),
     "raw": ("raw", "command", "Send raw bytes."),
     "tasks": ("tasks", "command", "Show and control a server's background tasks."),
+    "shell": ("shell", "command", "Run many commands over one connection."),
     "watch": ("watch", "command", "Show events as they happen."),
     "tap": ("tap", "command", "Run a server for another client and record what they say."),
     "history": ("history", "command", "Look at what earlier runs sent and received."),

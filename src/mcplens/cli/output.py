@@ -29,6 +29,7 @@ _NARROW: Final = 60
 _SHOWN_DATA: Final = 40
 # Width where the output is not a terminal.
 _WIDTH: Final = 100
+_is_one_line = False
 _status = ""
 _prompt: str | Styled = ""
 
@@ -42,8 +43,16 @@ def style(text: str, **how: Any) -> Styled:
     return Styled((text, how))
 
 
+def use_json_lines() -> None:
+    """From here on JSON has no newlines inside: a reader takes each line for one object."""
+    global _is_one_line
+    _is_one_line = True
+
+
 def write_raw(data: bytes) -> None:
     """Print bytes and a newline: unchanged, unless a terminal could be harmed by them."""
+    if _is_one_line:  # in JSON a newline is never part of a text
+        data = data.replace(b"\n", b" ").replace(b"\r", b" ")
     with _above():
         write_bytes(data)
         write_bytes(b"\n")

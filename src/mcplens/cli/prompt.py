@@ -41,7 +41,8 @@ def command(
     async def work(client: Client) -> None:
         result = await client.get_prompt(
             name, {key: value if isinstance(value, str) else output.pretty(value)
-                   for key, value in arguments.items()}
+                   for key, value in arguments.items()},
+            timeout_s=flags.call_timeout_s,
         )  # fmt: skip
         saved = SavedContent(folder, name)
         blocks = [message.content for message in result.messages]

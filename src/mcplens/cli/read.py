@@ -42,7 +42,7 @@ def command(flags: CommandOptions, words: tuple[str, ...], folder: str | None) -
     uri = _filled(uri, given, is_forced=bool(flags.force))
 
     async def work(client: Client) -> None:
-        result = await client.read_resource(uri)
+        result = await client.read_resource(uri, timeout_s=flags.call_timeout_s)
         saved = SavedContent(folder, uri.partition("://")[2] or uri)
         saved.save_parts(result.contents, is_told=folder is not None)
         if flags.is_json:

@@ -36,7 +36,7 @@ def command(flags: CommandOptions, words: tuple[str, ...], params: str | None) -
     value = parse_object(given, "PARAMS") if given is not None else None
 
     async def work(client: Client) -> None:
-        reply = await client.request(method, value)
+        reply = await client.request(method, value, timeout_s=flags.call_timeout_s)
         if flags.is_json:
             output.write_raw(reply.raw)
         else:

@@ -49,7 +49,8 @@ def command(
         return
 
     async def work(client: Client) -> None:
-        await _follow(client, flags, for_s, lambda event: True)
+        start = client.last_seq if flags.is_in_shell else 0
+        await _follow(client, flags, for_s, lambda event: True, start)
 
     run(flags, target, work)
 
@@ -69,6 +70,7 @@ def subscribe(flags: CommandOptions, words: tuple[str, ...], for_s: float | None
     target, uri = split_word(flags, words, "URI")
 
     async def work(client: Client) -> None:
+        start = client.last_seq
         await client.subscribe(uri)
         _print(flags, await client.read_resource(uri))
 
@@ -77,7 +79,12 @@ def subscribe(flags: CommandOptions, words: tuple[str, ...], for_s: float | None
                 _print(flags, client.catalog.resources.get(event.uri))
             return False
 
-        await _follow(client, flags, for_s, show)
+        try:
+            await _follow(client, flags, for_s, show, start)
+        finally:
+            if flags.is_in_shell:  # elsewhere the connection ends
+                with contextlib.suppress(InspectorError):
+                    await client.unsubscribe(uri)
 
     run(flags, target, work)
 
@@ -90,7 +97,7 @@ def _watch_run(flags: CommandOptions, target: str | None, run_id: str, for_s: fl
     from mcplens.clock import SystemClock, within
     from mcplens.store.run_follower import follow_run, newest_live
 
-    if target is not None or flags.server_command is not None:
+    if target is not None or flags.is_server_known:
         raise click.UsageError("--run follows a recorded run; it takes no server")
     with opened(flags, is_json=flags.is_json) as history:
         found = run_of(history, run_id) if run_id else newest_live(history)
@@ -106,11 +113,13 @@ def _watch_run(flags: CommandOptions, target: str | None, run_id: str, for_s: fl
             asyncio.run(within(SystemClock(), for_s, work()))
 
 
-async def _follow(client: Client, flags: CommandOptions, for_s: float | None, show: Any) -> None:
+async def _follow(
+    client: Client, flags: CommandOptions, for_s: float | None, show: Any, start: int
+) -> None:
     from mcplens.clock import within
 
     async def follow() -> None:
-        async for event in client.events(0):
+        async for event in client.events(start):
             if show(event):
                 _event(flags, event)
             if isinstance(event, StateChanged) and event.new == "DISCONNECTED":
