@@ -142,6 +142,21 @@ async def test_every_example_for_the_demo_server_is_a_call_that_works() -> None:
                 group.create_task(call(tool))
 
 
+@pytest.mark.parametrize(
+    ("name", "key", "words"),
+    [
+        ("-x", "a", ["--name=-x", "a=example"]),
+        ("x", "-a", ["x", "--args", '{"-a": "example"}']),
+        ("x", "a=b", ["x", "--args", '{"a=b": "example"}']),
+    ],
+)
+def test_odd_names_are_written_so_that_they_are_read_back(
+    name: str, key: str, words: list[str]
+) -> None:
+    schema = {"type": "object", "properties": {key: {"type": "string"}}, "required": [key]}
+    assert example_words(Tool(name=name, input_schema=schema)) == words
+
+
 def test_a_template_is_filled_and_what_it_needs_is_named(shell: Shell) -> None:
     template = "demo://greeting/{name}"
     assert shell.run("read", "demo", template, "name=Ada Lovelace").text == "Hello, Ada Lovelace!\n"
