@@ -38,6 +38,13 @@ def test_echo_and_add_come_first_and_the_broken_ones_last() -> None:
     assert len(names) - first_broken >= 15
 
 
+async def test_the_first_page_of_tools_has_one_whose_arguments_are_headers_too() -> None:
+    async with in_memory(revision=STATELESS) as (client, _):
+        page = await client.list_page("tools")
+    annotated = [tool.name for tool in page.items if header_parameters(tool.input_schema)]
+    assert annotated == ["header-region"]
+
+
 def test_every_feature_has_its_tools() -> None:
     shown = {tool.definition["_meta"][FEATURE] for tool in TOOLS.values()}
     assert shown == set(WITH_TOOLS)

@@ -137,7 +137,7 @@ def _folders(
     return values
 
 
-def _writable(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+def writable_file(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """A file that can be written: better refused before a server is started than after."""
     if value is None or ctx.resilient_parsing:
         return value
@@ -206,7 +206,7 @@ _SHARED = [
     click.option("--yes", "is_trusted", is_flag=True,
                  help="Start a project's server without asking."),
     click.option("--no-record", is_flag=True, help="Do not record this run."),
-    click.option("--trace", metavar="FILE", callback=_writable,
+    click.option("--trace", metavar="FILE", callback=writable_file,
                  help="Write all events to this trace file."),
 ]  # fmt: skip
 

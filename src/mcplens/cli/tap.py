@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from mcplens.cli import output
-from mcplens.cli.command_options import CommandOptions, default_options
+from mcplens.cli.command_options import CommandOptions, default_options, writable_file
 from mcplens.cli.command_runner import reporting
 from mcplens.cli.completion_candidates import complete_target
 from mcplens.cli.recording import recording
@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 @click.option("--config", metavar="FILE", help="Use only this configuration file.")
 @click.option("--yes", "is_trusted", is_flag=True, help="Start a project's server without asking.")
 @click.option("--no-record", is_flag=True, help="Do not record this session.")
-@click.option("--trace", metavar="FILE", help="Write all events to this trace file.")
+@click.option(
+    "--trace",
+    metavar="FILE",
+    callback=writable_file,
+    help="Write all events to this trace file.",
+)
 @click.pass_obj
 def command(
     flags: CommandOptions,

@@ -59,11 +59,12 @@ class DemoMethod:
 TOOLS: dict[str, DemoTool] = {}
 METHODS: dict[str, DemoMethod] = {}
 
-# The modules of this package that offer tools, in the order in which the tools are listed.
+# The modules of this package that offer tools, in the order in which the tools are listed. Those
+# that conformance suites look for, which read one page, are on the first.
 WITH_TOOLS: Final = (
-    "basics", "forms", "content", "structured", "annotations", "failures", "progress", "logs",
-    "cancellation", "changes", "subscriptions", "sampling", "elicitation", "elicitation_url",
-    "roots", "questions", "task_tools", "client_tasks", "reconnection", "headers", "broken",
+    "basics", "forms", "headers", "content", "structured", "annotations", "failures", "progress",
+    "logs", "cancellation", "changes", "subscriptions", "sampling", "elicitation",
+    "elicitation_url", "roots", "questions", "task_tools", "client_tasks", "reconnection", "broken",
     "broken_wire", "broken_list",
 )  # fmt: skip
 _WITH_METHODS: Final = (
