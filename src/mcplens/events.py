@@ -425,6 +425,17 @@ class EventsMissed(Event, frozen=True, kw_only=True):
     last_seq: int
 
 
+class StrayOutputDropped(Event, frozen=True, kw_only=True):
+    """These lines of a server's stderr and stdout, none of them messages, are not recorded: it
+    wrote more than is recorded in full. The lines before and after them are."""
+
+    first_seq: int
+    last_seq: int
+    stdout_lines: int
+    stderr_lines: int
+    size_bytes: int
+
+
 AnyEvent = (
     FrameSent
     | FrameReceived
@@ -464,4 +475,5 @@ AnyEvent = (
     | ResourceRefreshed
     | SubscriptionChanged
     | EventsMissed
+    | StrayOutputDropped
 )

@@ -140,6 +140,9 @@ SAMPLES: tuple[Event, ...] = (
     events.ResourceRefreshed(uri="file:///x", error=ERROR, is_unannounced=True),
     events.SubscriptionChanged(state="lost", reason="reset"),
     events.EventsMissed(first_seq=3, last_seq=9),
+    events.StrayOutputDropped(
+        first_seq=3, last_seq=9, stdout_lines=4, stderr_lines=3, size_bytes=700
+    ),
 )  # fmt: skip
 BY_KIND = {type(event): event for event in SAMPLES}
 KINDS: tuple[type[Event], ...] = get_args(AnyEvent)

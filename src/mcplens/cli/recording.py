@@ -22,7 +22,7 @@ def recording(flags: CommandOptions, bus: Bus, target: Target) -> Iterator[None]
         yield
         return
     try:
-        secret_keys = _secret_keys(flags, target)
+        secret_keys, output_bytes = _settings(flags)
     except InspectorError as problem:
         _warn(f"this run is not recorded, since the secret keys cannot be read: {problem.message}")
         yield
@@ -36,7 +36,8 @@ def recording(flags: CommandOptions, bus: Bus, target: Target) -> Iterator[None]
         bus,
         None if flags.no_record else default_path(),
         trace=flags.trace,
-        secret_keys=secret_keys,
+        secret_keys=(*secret_keys, *target.secrets),
+        output_bytes=output_bytes,
         title=f"{name or 'mcplens'} {target.name}",
         version=VERSION,
         warn=_warn,
@@ -45,11 +46,20 @@ def recording(flags: CommandOptions, bus: Bus, target: Target) -> Iterator[None]
         yield
 
 
-def _secret_keys(flags: CommandOptions, target: Target) -> tuple[str, ...]:
-    """The keys whose values are never written: the server's and the configuration's."""
-    from mcplens.config.secret_keys import find_secret_keys
+def _settings(flags: CommandOptions) -> tuple[tuple[str, ...], int]:
+    """The keys whose values are never written, and how much of a server's output is."""
+    from mcplens.config.model import Settings
+    from mcplens.config.paths import find_files
+    from mcplens.config.secret_keys import secret_keys_of
 
-    return (*find_secret_keys(flags.config), *target.secrets)
+    keys: tuple[str, ...] = ()
+    settings = Settings()
+    if find_files(flags.config):
+        from mcplens.config.configuration import load_configuration
+
+        configuration = load_configuration(flags.config)
+        keys, settings = secret_keys_of(configuration), configuration.settings
+    return keys, settings.server_output_mb * 1_000_000
 
 
 def _warn(text: str) -> None:

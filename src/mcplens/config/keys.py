@@ -324,6 +324,11 @@ TOP_KEYS: Final = (
         "The level from which servers of 2026-07-28 are asked to log, or off; others log unasked.",
     ),
     Key(
+        "serverOutputMegabytes", "server_output_mb", at_least(0),
+        "How much of a server's stderr and stray stdout a run records in full; then the latest "
+        "lines and their count. 0: no limit.",
+    ),
+    Key(
         "secretKeys", "secret_keys", names,
         "JSON members, headers and options whose values are never recorded, for all servers.",
     ),

@@ -130,6 +130,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     cache_ttl_s: float = 300.0
     task_ttl_s: float = 60.0
     log_level: str = "info"
+    server_output_mb: int = 16
     secret_keys: tuple[str, ...] = ()
     default_preset_id: str | None = None
     profiles: Mapping[str, Any] = msgspec.field(default_factory=dict)  # filled in when used

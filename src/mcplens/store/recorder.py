@@ -25,6 +25,7 @@ from mcplens.store.live_runs import LiveMark
 from mcplens.store.retention import Retention
 from mcplens.store.rows import Row, RowEncoder
 from mcplens.store.schema import Locked, Unusable
+from mcplens.store.server_output import DEFAULT_OUTPUT_BYTES, OutputThinner
 
 # How long the writer sleeps before it writes, after something came and after nothing did. A kill -9
 # loses what came since, and the time that writing takes: together less than a second.
@@ -68,6 +69,7 @@ class Recorder:
         version: str = "",
         warn: Warn | None = None,
         retention: Retention | None = None,
+        output_bytes: int = DEFAULT_OUTPUT_BYTES,
         clock: Clock | None = None,
     ) -> None:
         self.problem: str | None = None
@@ -84,6 +86,7 @@ class Recorder:
         self._is_closing = threading.Event()
         self._ended = threading.Event()
         self._on_ended: Callable[[], object] | None = None
+        self._thinner = OutputThinner(output_bytes)
         self._encoder = RowEncoder(secret_keys, keys_of=keys_of)
         run = Run(bus.run_id, self._clock.wall(), title, version)
         self._destinations = self._open_to(path, trace, run, retention or Retention())
@@ -175,6 +178,7 @@ class Recorder:
             self._take(events, is_due=is_due)
             if is_due:
                 slept_s = 0.0
+                self._record(self._thinner.tail())
                 self._commit()
                 self._each(self._sweep)
             pause_s = _pause_s(len(events), pause_s)
@@ -189,6 +193,7 @@ class Recorder:
         events = [event for event in self._bus.since(self._last_seq) if event.seq <= self._end_seq]
         ended = self._clock.wall()
         self._take(events, is_due=True)
+        self._record(self._thinner.tail())
         self._miss_until(self._end_seq, ended, events[-1].mono if events else 0.0)
         self._commit(ended)
         self._each(self._sweep)
@@ -205,12 +210,16 @@ class Recorder:
         self._miss_until(first.seq - 1, first.wall, first.mono)
         end = len(events) if is_due else len(events) // _SLICE_EVENTS * _SLICE_EVENTS
         for at in range(0, end, _SLICE_EVENTS):
-            for rows, size_bytes in _cut(self._rows_of(events[at : at + _SLICE_EVENTS])):
-                self._add(rows, size_bytes)
+            taken = events[at : min(at + _SLICE_EVENTS, end)]
+            self._record(self._thinner.thin(taken))
+            self._last_seq = taken[-1].seq
+
+    def _record(self, events: list[Event]) -> None:
+        for rows, size_bytes in _cut(self._rows_of(events)):
+            self._add(rows, size_bytes)
 
     def _add(self, rows: list[Row], size_bytes: int) -> None:
         self._each(lambda destination: destination.add(rows))
-        self._last_seq = rows[-1].seq
         self._batch_events += len(rows)
         self._batch_bytes += size_bytes
         if self._batch_events >= _BATCH_EVENTS or self._batch_bytes >= _BATCH_BYTES:
@@ -255,7 +264,9 @@ class Recorder:
         first = self._last_seq + 1
         if seq >= first:
             self.missed_count += seq - first + 1
+            self._record(self._thinner.tail())  # it comes before the gap
             self._add([self._missed(first, seq, wall, mono)], 0)
+            self._last_seq = seq
 
     def _each(self, work: Callable[[Destination], object]) -> None:
         """Do it for every destination; one that fails is given up with a warning."""

@@ -120,6 +120,7 @@ class Workspace:
             title="web",
             version=VERSION,
             warn=self._recording_failed,
+            output_bytes=self.config_files.configuration.settings.server_output_mb * 1_000_000,
             clock=self.clock,
         )
         self.changed("recording", "")

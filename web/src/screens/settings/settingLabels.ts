@@ -8,6 +8,7 @@ const LABELS: Record<string, string> = {
   connectionRetryCount: "Retries after a failed connection",
   taskTtlSeconds: "How long tasks are kept",
   logLevel: "Level from which servers log",
+  serverOutputMegabytes: "Output of a server that is recorded in full",
   secretKeys: "Values that are never recorded",
   profiles: "Testing profiles",
   authorizationTimeoutSeconds: "Longest wait for a sign-in",
@@ -23,13 +24,14 @@ export const labelOf = ({ name }: SettingView): string => LABELS[name] ?? name;
 /** The unit of a number, from the suffix of its key. */
 export function unitOf({ name }: SettingView): string | null {
   if (name.endsWith("Seconds")) return "s";
+  if (name.endsWith("Megabytes")) return "MB";
   return name.endsWith("Ms") ? "ms" : null;
 }
 
 const GROUPS: [title: string, names: string[]][] = [
   ["Connecting", ["capabilitiesTimeoutSeconds", "connectionRetryCount"]],
   ["Calls and tasks", ["requestTimeoutSeconds", "taskTtlSeconds", "logLevel"]],
-  ["Recording", ["secretKeys"]],
+  ["Recording", ["secretKeys", "serverOutputMegabytes"]],
   ["Answering servers", ["profiles"]],
 ];
 

@@ -1,6 +1,6 @@
 // Labels of events, their direction, and the layer that each belongs to.
 import type { EventView } from "../../api/types";
-import { formatDuration } from "../../values/format";
+import { formatDuration, pluralize } from "../../values/format";
 
 export type Direction = "out" | "in" | "none";
 
@@ -30,6 +30,7 @@ const CONNECTION = new Set([
   "LateReply",
   "SubscriptionChanged",
   "EventsMissed",
+  "StrayOutputDropped",
   "PingUnanswered",
 ]);
 
@@ -52,6 +53,12 @@ export function directionOf(event: EventView): Direction {
 
 const text = (value: unknown): string =>
   value === undefined || value === null ? "" : String(value);
+
+function outputDroppedLabel({ stdout_lines, stderr_lines }: EventView["detail"]): string {
+  const count = (value: unknown): number => (typeof value === "number" ? value : 0);
+  const lines = pluralize(count(stdout_lines) + count(stderr_lines), "line");
+  return `${lines} of output not recorded`;
+}
 
 function exitLabel({ pid, signal, exit_code, stopped_after_s }: EventView["detail"]): string {
   const process = `process ${text(pid)}`;
@@ -90,6 +97,8 @@ export function eventLabel(event: EventView): string {
       return `process ${text(detail.pid)} started`;
     case "ProcessExited":
       return exitLabel(detail);
+    case "StrayOutputDropped":
+      return outputDroppedLabel(detail);
     case "EraDecided":
       return `revision ${text(detail.protocol_version)}`;
     case "ClientIntroduced":
