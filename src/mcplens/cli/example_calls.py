@@ -64,7 +64,7 @@ def _words_of(item: Tool | Prompt | Resource | ResourceTemplate) -> list[str]:
         return _tool_words(item)
     if isinstance(item, Prompt):
         required = [one.name for one in item.arguments or () if one.required]
-        return [_name(item.name), *(_word(name, "example", None) for name in required)]
+        return [item.name, *(_word(name, "example", None) for name in required)]
     if isinstance(item, Resource):
         return [item.uri]
     variables = variables_of(item.uri_template)
@@ -78,12 +78,7 @@ def _tool_words(tool: Tool) -> list[str]:
     is_option = any(word.startswith("-") for word in words)
     if is_option or _read_back(words, tool.input_schema) != arguments:
         words = ["--args", _json(arguments)]
-    return [_name(tool.name), *words]
-
-
-def _name(name: str) -> str:
-    """A name as a word; one that begins with a dash is no option."""
-    return f"--name={name}" if name.startswith("-") else name
+    return [tool.name, *words]
 
 
 def _example(schema: Mapping[str, Any]) -> dict[str, Any]:
