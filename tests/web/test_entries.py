@@ -351,3 +351,17 @@ async def test_an_export_tells_what_is_not_in_the_entry(tmp_path: Path) -> None:
                 ("socket", "left out: mcpServers does not support websocket"),
                 ("given", "what the command line said is not in it: --env TOKEN"),
             ]
+
+
+async def test_secrets_of_one_length_are_renamed_as_the_form_says(tmp_path: Path) -> None:
+    write_config(tmp_path, mine={**good(), "env": {"A_TOKEN": "one", "B_TOKEN": "two"}})
+    async with site(tmp_path) as web, web.page() as page:
+        raw = (await page.ask("ServerEntryOf", server_id="mine"))["raw"]
+        swapped = {"env": {"A_TOKEN": "B_TOKEN", "B_TOKEN": "A_TOKEN"}}
+        await page.ask("ServerEdit", server_id="mine", raw=raw, saved=swapped)
+        renamed = {**raw, "env": {"X": raw["env"]["A_TOKEN"], "Y": raw["env"]["B_TOKEN"]}}
+        saved = {"env": {"X": "A_TOKEN", "Y": "B_TOKEN"}}
+        await page.ask("ServerAdd", name="copy", raw=renamed, copy_of="mine", saved=saved)
+        kept = json.loads(user_config(tmp_path).read_text())["mcpServers"]
+        assert kept["mine"]["env"] == {"A_TOKEN": "two", "B_TOKEN": "one"}
+        assert kept["copy"]["env"] == {"X": "two", "Y": "one"}

@@ -7,7 +7,7 @@ Called by config_files.py, server_import.py and the web UI.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any, Final
 
@@ -85,6 +85,26 @@ def unmask_entry(raw: Any, former: Any) -> Any:
     if isinstance(raw, str) and isinstance(former, str) and raw == _masked(former):
         return former
     return raw
+
+
+def take_saved(
+    raw: dict[str, Any], former: dict[str, Any], saved: Mapping[str, Mapping[str, str]]
+) -> dict[str, Any]:
+    """The entry from a form with masks replaced where the form says whose they are.
+
+    `saved` has the former name of each masked value, by the key of the entry and its name there:
+    two secrets of one length have the same mask.
+    """
+    found = dict(raw)
+    for key, names in saved.items():
+        values, olds = raw.get(key), former.get(key)
+        if not isinstance(values, dict) or not isinstance(olds, dict):
+            continue
+        found[key] = {
+            name: unmask_entry(value, olds.get(names[name])) if name in names else value
+            for name, value in values.items()
+        }
+    return found
 
 
 def _former(key: str, value: Any, raw: dict[str, Any], former: dict[str, Any]) -> Any:

@@ -981,7 +981,7 @@ export interface SendRaw {
 
 /**
  * Add a server to the user's file. `raw` is its entry; in a copy, masks stand for what the
- * original has.
+ * original has, and `saved` says whose they are, as in ServerEdit.
  */
 export interface ServerAdd {
   type: "ServerAdd";
@@ -989,10 +989,13 @@ export interface ServerAdd {
   name: string;
   raw: Record<string, unknown>;
   copy_of?: string | null;
+  saved?: Record<string, Record<string, string>>;
 }
 
 /**
  * Replace a server's entry, under a new name if one is given.
+ *
+ * `saved` has for masked values the name that they are saved under: by key of the entry, by name.
  */
 export interface ServerEdit {
   type: "ServerEdit";
@@ -1000,6 +1003,7 @@ export interface ServerEdit {
   server_id: string;
   raw: Record<string, unknown>;
   name?: string | null;
+  saved?: Record<string, Record<string, string>>;
 }
 
 /**

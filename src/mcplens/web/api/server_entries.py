@@ -24,7 +24,7 @@ from mcplens.web.registry import Command, command
 from mcplens.web.safe_json import json_safe
 from mcplens.web.thread_pool import run_in_thread
 from mcplens.workspace import config_edits
-from mcplens.workspace.form_masking import mask_entry, secret_paths
+from mcplens.workspace.form_masking import mask_entry, secret_paths, take_saved
 from mcplens.workspace.server_import import (
     ImportCandidates,
     parse_target,
@@ -241,32 +241,40 @@ def _written(written: Written, servers: list[str]) -> WrittenView:
 
 class ServerAdd(Command, frozen=True, kw_only=True):
     """Add a server to the user's file. `raw` is its entry; in a copy, masks stand for what the
-    original has."""
+    original has, and `saved` says whose they are, as in ServerEdit."""
 
     name: str
     raw: dict[str, Any]
     copy_of: str | None = None
+    saved: dict[str, dict[str, str]] = {}
 
 
 @command
 async def add_server(workspace: Workspace, command: ServerAdd) -> WrittenView:
-    name = command.name
-    return _written(config_edits.add_server(workspace, name, command.raw, command.copy_of), [name])
+    name, raw, copy_of = command.name, command.raw, command.copy_of
+    if copy_of is not None:
+        raw = take_saved(raw, workspace.find(copy_of).entry.raw, command.saved)
+    return _written(config_edits.add_server(workspace, name, raw, copy_of), [name])
 
 
 class ServerEdit(Command, frozen=True, kw_only=True):
-    """Replace a server's entry, under a new name if one is given."""
+    """Replace a server's entry, under a new name if one is given.
+
+    `saved` has for masked values the name that they are saved under: by key of the entry, by name.
+    """
 
     server_id: str
     raw: dict[str, Any]
     name: str | None = None
+    saved: dict[str, dict[str, str]] = {}
 
 
 @command
 async def edit_server(workspace: Workspace, command: ServerEdit) -> WrittenView:
     entry = workspace.find(command.server_id).entry
     name = command.name or entry.name
-    return _written(config_edits.edit_server(workspace, entry, command.raw, name), [name])
+    raw = take_saved(command.raw, entry.raw, command.saved)
+    return _written(config_edits.edit_server(workspace, entry, raw, name), [name])
 
 
 class ServerRemove(Command, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ import { errorViewOf, withErrorToast } from "../../state/toasts";
 import { EntryFields } from "./EntryFields";
 import { isAllMarked, marksOf, type Refusal } from "./fieldErrors";
 import { nameProblemOf } from "./foundServers";
-import { type EntryForm, problemOf, rawOf } from "./serverEntry";
+import { type EntryForm, problemOf, rawOf, savedNames } from "./serverEntry";
 
 /** The edited or copied server. */
 export interface EditedServer {
@@ -26,8 +26,9 @@ function saveEntry(edited: EditedServer | null, form: EntryForm): Promise<Writte
   const name = form.name.trim();
   if (!edited) return command("ServerAdd", { name, raw });
   const { server_id } = edited;
-  if (edited.isCopy) return command("ServerAdd", { name, raw, copy_of: server_id });
-  return command("ServerEdit", { server_id, raw, name });
+  const saved = savedNames(form);
+  if (edited.isCopy) return command("ServerAdd", { name, raw, copy_of: server_id, saved });
+  return command("ServerEdit", { server_id, raw, name, saved });
 }
 
 /** Reports a name that is in use; the built-in server can be replaced. */

@@ -55,6 +55,16 @@ describe("the values of a server's form", () => {
     await click("Save");
     expect(saved()).toEqual([{ command: "run-me", env: { API_TOKEN: MASK, LOG_LEVEL: "debug2" } }]);
   });
+  it("keep a secret whose name is changed", async () => {
+    const name = screen.getByDisplayValue("API_TOKEN");
+    await userEvent.clear(name);
+    await userEvent.type(name, "TOKEN");
+    await click("Save");
+    expect(asked.find(([type]) => type === "ServerEdit")?.[1]).toMatchObject({
+      raw: { env: { TOKEN: MASK } },
+      saved: { env: { TOKEN: "API_TOKEN" } },
+    });
+  });
   it("have a secret that is kept or replaced", async () => {
     expect(screen.getByDisplayValue<HTMLInputElement>(MASK).readOnly).toBe(true);
     await click("Replace");

@@ -221,6 +221,15 @@ export function rawOf(form: EntryForm): RawEntry {
   return raw;
 }
 
+/** Under which names the masked values of the form are saved: by key of the entry, by name. */
+export function savedNames(form: EntryForm): Record<string, Record<string, string>> {
+  const named = (list: KeyValue[]): [string, string][] =>
+    list.flatMap(([name, value, saved]) =>
+      saved && value === saved.mask ? [[name, saved.name]] : [],
+    );
+  return Object.fromEntries(LISTS.map((key) => [key, Object.fromEntries(named(form[key]))]));
+}
+
 export function problemOf(form: EntryForm): string | null {
   if (!form.name.trim()) return "Give the server a name.";
   if (form.kind === "command" && !form.command.trim()) return "Enter the program to start.";
