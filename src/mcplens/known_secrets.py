@@ -92,6 +92,8 @@ class KnownSecrets:
     def learn_command(self, argv: Sequence[str]) -> None:
         """Learn the values of options that are named like secrets (`--token X`, `--api-key=X`),
         and those of URLs and headers among the arguments."""
+        if not may_hold_secrets(argv):
+            return
         from mcplens.protocol.secret_masking import is_secret_name, option_values
 
         self.learn(*(value for _, value in option_values(argv)))
@@ -176,6 +178,11 @@ class KnownSecrets:
     def mask_value(self, value: Any) -> Any:
         """A JSON value with secrets in its texts masked, at any depth that is reasonable."""
         return _mapped(value, self.mask_text, 0) if self._texts else value
+
+
+def may_hold_secrets(argv: Sequence[str]) -> bool:
+    """Whether a command has long options, values, URLs or headers; most have none of them."""
+    return any(word.startswith("--") or "=" in word or ":" in word for word in argv)
 
 
 # Those of this process. There is one set, since errors and logs belong to no run.

@@ -260,3 +260,27 @@ def test_a_confirmation_that_cannot_be_kept_counts_this_once(shell: Shell, url: 
     ran = shell.run("call", "web", "echo", "text=hi", "--yes")
     assert (ran.code, ran.text) == (exit_codes.DONE, "hi\n")
     assert "trusted.json" in ran.err
+
+
+def test_the_list_of_servers_shows_no_secrets(shell: Shell) -> None:
+    shell.variables["OUR_TOKEN"] = "t0ken-of-ada"
+    words = [
+        "server",
+        "--token",
+        "p4ssw0rd",
+        "--api-key=k3y",
+        "-e",
+        "GITHUB_TOKEN=gh",
+        "${OUR_TOKEN}",
+    ]
+    entries = {
+        "a": {"command": words[0], "args": words[1:]},
+        "b": {"url": "https://example.org/${OUR_TOKEN}/mcp?key=k3y"},
+    }
+    shell.config.parent.mkdir(parents=True, exist_ok=True)
+    shell.config.write_text(json.dumps({"mcpServers": entries}))
+    ran = shell.run("servers")
+    assert ran.code == exit_codes.DONE
+    for secret in ("t0ken-of-ada", "p4ssw0rd", "k3y", "=gh"):
+        assert secret not in ran.text
+    assert ran.text.count("${OUR_TOKEN}") == 2

@@ -22,14 +22,19 @@ replace_option = click.option("--replace", is_flag=True, help="Replace what alre
 
 
 def shown(entry: ServerEntry) -> str:
-    """How a server is reached: its whole command, or its URL without secrets."""
-    if entry.url is not None:
-        return mask_url(entry.url)
-    command = entry.command or entry.raw.get("command")
-    if command is None:
-        return mask_url(str(entry.raw.get("url") or "(neither command nor url)"))
-    args = entry.args or entry.raw.get("args") or ()
-    return shlex.join([str(command), *map(str, args if isinstance(args, list | tuple) else ())])
+    """How a server is reached: its command or its URL, without secrets.
+
+    As its file has it: what a placeholder stands for may be a secret.
+    """
+    from mcplens.store.recorded_secrets import mask_argv, plain
+
+    command = entry.raw.get("command") or entry.command
+    if entry.url is not None or command is None:
+        url = entry.raw.get("url") or entry.url
+        return mask_url(str(url or "(neither command nor url)"))
+    args = entry.raw.get("args") or entry.args
+    words = [str(command), *map(str, args if isinstance(args, list | tuple) else ())]
+    return shlex.join(mask_argv(words, frozenset(map(plain, entry.secret_keys))))
 
 
 def own_file(config: str | None) -> str:

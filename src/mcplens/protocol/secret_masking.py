@@ -17,15 +17,14 @@ _SECRET_NAME: Final = re.compile(
     re.I,
 )
 # Options and variables that only have a secret's name in theirs: where it is, how many, whether.
-_ABOUT_A_SECRET: Final = re.compile(
+_ABOUT_A_SECRET: Final = (
     r"^-*(?:no|without|skip|disable|enable|use|allow|max|min)-|tokens$"
     r"|-(?:file|path|dir|folder|url|uri|endpoint|host|name|limit|count|size|length|ttl|timeout"
-    r"|expiry|env|type|mode|method|header|helper|server)$",
-    re.I,
+    r"|expiry|env|type|mode|method|header|helper|server)$"
 )
 # It only names a secret.
 _PLACEHOLDER: Final = "${"
-_WORDS: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_WORDS: Final = r"(?<=[a-z0-9])(?=[A-Z])"
 _PARAMETERS: Final = frozenset({"key", "sig", "code"})
 # Names contain no ?: otherwise the search would be quadratic in their number.
 _QUERY_VALUE: Final = re.compile(r"(?<=[?&])([^=&#?]+)=([^&#]+)")
@@ -44,8 +43,9 @@ def is_secret_name(name: str) -> bool:
 
 def is_secret_option(name: str) -> bool:
     """Whether an option, a variable or a key of this name has a secret as its value."""
-    plain = _WORDS.sub("-", name).replace("_", "-").lstrip("-")
-    return is_secret_name(plain) and _ABOUT_A_SECRET.search(plain) is None
+    # Compiled when needed, and kept by re: most runs need neither.
+    plain = re.sub(_WORDS, "-", name).replace("_", "-").lstrip("-")
+    return is_secret_name(plain) and re.search(_ABOUT_A_SECRET, plain, re.I) is None
 
 
 def is_secret_parameter(name: str) -> bool:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
-from mcplens.known_secrets import known_secrets
+from mcplens.known_secrets import known_secrets, may_hold_secrets
 
 if TYPE_CHECKING:
     import re
@@ -337,6 +337,8 @@ def _starred(data: bytes, spans: _Spans) -> bytes:
 def mask_argv(argv: Sequence[str], names: frozenset[str] = frozenset()) -> list[str]:
     """A command with secrets in URLs and headers, the values of options that are named like
     secrets, and values of secret keys, masked."""
+    if not names and not may_hold_secrets(argv):
+        return list(argv)
     from mcplens.protocol.secret_masking import mask, option_values
 
     options = dict(option_values(argv))

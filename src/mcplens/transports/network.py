@@ -14,6 +14,7 @@ from functools import cache
 from typing import Final
 
 from mcplens.errors import ConfigurationError, HttpError, InspectorError, classify
+from mcplens.known_secrets import known_secrets
 from mcplens.protocol.secret_masking import mask_url
 from mcplens.version import VERSION
 
@@ -113,6 +114,7 @@ def proxy_for(scheme: str, host: str, port: int | None) -> str | None:
         return None
     if "://" not in proxy:
         proxy = f"http://{proxy}"
+    known_secrets.learn_url(proxy)
     if not proxy.lower().startswith(("http://", "https://")):
         message = (
             f"the proxy {mask_url(proxy)} is not an HTTP proxy, and no other kind is supported"
