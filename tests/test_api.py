@@ -10,7 +10,7 @@ import pytest
 
 import mcplens
 from mcplens.session import options
-from mcplens.targets import transport_for
+from mcplens.targets import SIGN_IN_OPTIONS, transport_for
 from mcplens.transports.sse import SseTransport
 from mcplens.transports.stdio import StdioTransport
 from mcplens.transports.streamable_http import StreamableHttpTransport
@@ -78,7 +78,9 @@ def keywords_of(function: Any) -> set[str]:
 
 def test_type_checkers_and_the_signatures_know_the_same_keywords() -> None:
     transports = (StdioTransport, StreamableHttpTransport, SseTransport, WebSocketTransport)
-    of_transports = set().union(*map(keywords_of, transports))
+    # An authorizer is made of the options of a sign-in.
+    of_transports = set().union(*map(keywords_of, transports)) - {"authorizer"}
+    of_transports |= set(SIGN_IN_OPTIONS)
     assert options.TransportKeywords.__annotations__.keys() == of_transports
     typed = options.ConnectKeywords.__annotations__.keys() | {"transport"}
     assert typed == keywords_of(mcplens.connect) | of_transports

@@ -34,6 +34,7 @@ CODES: Final[dict[str, tuple[Category, bool]]] = {
     "PROTOCOL_VERSION_MISMATCH": ("protocol", False),
     "AUTHENTICATION_FAILED": ("connection", False),
     "RATE_LIMITED": ("server", True),
+    "SIGN_IN_FAILED": ("connection", False),
     "CONNECTION_FAILED": ("connection", True),
     "CONNECTION_LOST": ("transport", True),
     "CONNECTION_RESET": ("transport", True),

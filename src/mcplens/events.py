@@ -418,6 +418,44 @@ class SubscriptionChanged(Event, frozen=True, kw_only=True):
     reason: str = ""
 
 
+# -- signing in ----------------------------------------------------------------------------
+
+
+class SignInStarted(Event, frozen=True, kw_only=True):
+    """Signing in to a server began: why, and which HTTP exchange was refused."""
+
+    sign_in_id: str
+    resource: str
+    reason: str
+    exchange_id: int | None
+
+
+class SignInStepChanged(Event, frozen=True, kw_only=True):
+    """A step of a sign-in: started, waiting for a person, noted, done or failed.
+
+    `exchange_id` is the HTTP exchange that carried the step, if one did.
+    """
+
+    sign_in_id: str
+    step: str
+    state: str
+    text: str = ""
+    expected: str = ""
+    facts: dict[str, Any] = {}
+    exchange_id: int | None
+
+
+class SignInEnded(Event, frozen=True, kw_only=True):
+    """A sign-in ended: signed_in, failed or cancelled."""
+
+    sign_in_id: str
+    outcome: str
+    issuer: str | None = None
+    scopes: list[str] = []
+    expires_at: float | None = None
+    error: dict[str, Any] | None = None
+
+
 class EventsMissed(Event, frozen=True, kw_only=True):
     """This reader was too slow: these events are no longer in the ring."""
 
@@ -474,6 +512,9 @@ AnyEvent = (
     | ListRefreshed
     | ResourceRefreshed
     | SubscriptionChanged
+    | SignInStarted
+    | SignInStepChanged
+    | SignInEnded
     | EventsMissed
     | StrayOutputDropped
 )

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from mcplens.errors import ConfigurationError
 from mcplens.known_secrets import known_secrets
+from mcplens.transports.authorization import Authorizer
 from mcplens.transports.base import Transport
 
 Target = str | os.PathLike[str] | Sequence[str]
@@ -34,8 +35,10 @@ _STDIO_OPTIONS: Final = _SHARED_OPTIONS | {
     "env", "cwd", "inherit_env", "close_wait_s", "terminate_wait_s",
 }  # fmt: skip
 _NETWORK_OPTIONS: Final = _SHARED_OPTIONS | {
-    "headers", "ca_file", "insecure", "connect_timeout_s",
+    "headers", "ca_file", "insecure", "connect_timeout_s", "auth", "sign_in", "sign_in_timeout_s",
+    "authorizer",
 }  # fmt: skip
+SIGN_IN_OPTIONS: Final = ("auth", "sign_in", "sign_in_timeout_s")
 _HTTP_OPTIONS: Final = _NETWORK_OPTIONS | {"sse_fallback"}
 
 # Accepted transport names, and the kind each one means.
@@ -140,8 +143,11 @@ def _remote(url: str, kind: str | None, options: dict[str, Any]) -> tuple[MakeTr
     known_secrets.learn_url(url)
     known_secrets.learn_headers(options.get("headers") or {})
     _check_options(f"a URL over {chosen}", options, _OPTIONS_OF[chosen])
+    sign_in = {name: options.pop(name, None) for name in SIGN_IN_OPTIONS}
 
     def make() -> Transport:
+        if "authorizer" not in options:  # one for all connections to the server
+            options["authorizer"] = _authorizer(url, options, **sign_in)
         if chosen == "http":
             from mcplens.transports.streamable_http import StreamableHttpTransport
 
@@ -155,6 +161,22 @@ def _remote(url: str, kind: str | None, options: dict[str, Any]) -> tuple[MakeTr
         return WebSocketTransport(url, **options)
 
     return make, host_of(url)
+
+
+def _authorizer(
+    url: str,
+    options: Mapping[str, Any],
+    auth: Mapping[str, Any] | None,
+    sign_in: object,
+    sign_in_timeout_s: float | None,
+) -> Authorizer | None:
+    """Who signs in to a server; None where the user sends a credential of their own."""
+    from mcplens.auth.creation import create_authorizer
+    from mcplens.transports.network import NetworkOptions
+
+    names = ("headers", "ca_file", "insecure")
+    network = NetworkOptions(**{name: options[name] for name in names if name in options})
+    return create_authorizer(url, auth, sign_in, network=network, timeout_s=sign_in_timeout_s)
 
 
 def _check_options(what: str, options: Mapping[str, Any], known: frozenset[str]) -> None:

@@ -73,6 +73,7 @@ def test_a_url(machine: Machine) -> None:
             "default_log_level": "info",
             "transport": "sse",
             "headers": {"A": "b"},
+            "sign_in_timeout_s": 120.0,
             "ca_file": str(machine.project / "ca.pem"),
             "insecure": True,
             "max_message_bytes": 10,

@@ -9,10 +9,14 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Awaitable, Callable
+import tempfile
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+import aiohttp
+
 import mcplens
+from mcplens.auth.steps import Authorize
 
 # Far more than a scenario takes; the suite's own limit comes later.
 TIMEOUT_S = 20
@@ -121,6 +125,70 @@ async def answer_before_there_is_a_result(url: str, version: str) -> None:
             group.create_task(client.call_tool(tool.name))
 
 
+CLIENT_METADATA_URL = "https://conformance-test.local/client-metadata.json"
+
+
+async def use_a_protected_server(url: str, version: str) -> None:
+    async with connect_signed_in(url, version) as client:
+        await client.list_tools()
+        await client.call_tool("test-tool")
+
+
+for _name in (
+    "metadata-default", "metadata-var1", "metadata-var2", "metadata-var3", "basic-cimd",
+    "scope-from-www-authenticate", "scope-from-scopes-supported", "scope-omitted-when-undefined",
+    "scope-step-up", "scope-retry-limit", "token-endpoint-auth-basic", "token-endpoint-auth-post",
+    "token-endpoint-auth-none", "resource-mismatch", "offline-access-scope",
+    "offline-access-not-supported", "authorization-server-migration", "iss-supported",
+    "iss-not-advertised", "iss-supported-missing", "iss-wrong-issuer", "iss-unexpected",
+    "iss-normalized", "metadata-issuer-mismatch", "2025-03-26-oauth-metadata-backcompat",
+    "2025-03-26-oauth-endpoint-fallback",
+):  # fmt: skip
+    scenario(f"auth/{_name}")(use_a_protected_server)
+
+
+@scenario("auth/pre-registration")
+async def use_a_client_that_is_registered(url: str, version: str) -> None:
+    context = json.loads(os.environ["MCP_CONFORMANCE_CONTEXT"])
+    auth = {
+        "clientId": context["client_id"],
+        "clientSecret": context["client_secret"],
+        "authorizationServer": context["issuer"],
+    }
+    async with connect_signed_in(url, version, auth) as client:
+        await client.list_tools()
+
+
+@scenario("auth/client-credentials-basic")
+async def sign_in_with_a_secret(url: str, version: str) -> None:
+    context = json.loads(os.environ["MCP_CONFORMANCE_CONTEXT"])
+    auth = {
+        "grant": "client_credentials",
+        "clientId": context["client_id"],
+        "clientSecret": context["client_secret"],
+    }
+    async with connect_signed_in(url, version, auth) as client:
+        await client.list_tools()
+
+
+def connect_signed_in(
+    url: str, version: str, auth: Mapping[str, Any] | None = None
+) -> mcplens.connect:
+    block = {"clientIdMetadataUrl": CLIENT_METADATA_URL, **(auth or {})}
+    return mcplens.connect(
+        url, protocol_version=version, auth=block, sign_in=consent, enforce_capabilities=False
+    )
+
+
+async def consent(request: Authorize) -> str:
+    """The suite's authorization server sends everybody back at once."""
+    async with (
+        aiohttp.ClientSession() as session,
+        session.get(request.url, allow_redirects=False) as answer,
+    ):
+        return answer.headers["Location"]
+
+
 def _accept(_: Any) -> Any:
     return {"action": "accept", "content": {}}
 
@@ -137,8 +205,10 @@ async def main(arguments: list[str]) -> None:
         sys.exit(f"unknown conformance scenario {name!r}; this client knows {known}")
     is_auto = "--auto" in arguments
     version = "auto" if is_auto else os.environ["MCP_CONFORMANCE_PROTOCOL_VERSION"]
-    async with asyncio.timeout(TIMEOUT_S):
-        await run(arguments[-1], version)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["MCPLENS_STATE_DIR"] = folder  # sign-ins are kept there
+        async with asyncio.timeout(TIMEOUT_S):
+            await run(arguments[-1], version)
 
 
 if __name__ == "__main__":

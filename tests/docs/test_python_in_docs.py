@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import mcplens
+from mcplens.session.options import TransportKeywords
 from mcplens.targets import transport_for
 from mcplens.transports.stdio import StdioTransport
 from mcplens.transports.streamable_http import StreamableHttpTransport
@@ -59,7 +60,7 @@ def test_python_in_the_docs_uses_options_that_connect_has(block: Block) -> None:
         name
         for function in (mcplens.connect, transport_for, StdioTransport, StreamableHttpTransport)
         for name in inspect.signature(function).parameters
-    }
+    } | set(TransportKeywords.__annotations__)
     used = {
         keyword.arg
         for node in ast.walk(parsed(block))

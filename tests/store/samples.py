@@ -139,6 +139,18 @@ SAMPLES: tuple[Event, ...] = (
     events.ListRefreshed(kind="tools", count=5, error=ERROR, is_unannounced=True),
     events.ResourceRefreshed(uri="file:///x", error=ERROR, is_unannounced=True),
     events.SubscriptionChanged(state="lost", reason="reset"),
+    events.SignInStarted(
+        sign_in_id="s1", resource="https://example.com/mcp", reason="the server wants it",
+        exchange_id=1,
+    ),
+    events.SignInStepChanged(
+        sign_in_id="s1", step="token", state="failed", text="refused", expected="a token",
+        facts={"scopes": ["notes"]}, exchange_id=2,
+    ),
+    events.SignInEnded(
+        sign_in_id="s1", outcome="failed", issuer="https://example.com", scopes=["notes"],
+        expires_at=1.5, error=ERROR,
+    ),
     events.EventsMissed(first_seq=3, last_seq=9),
     events.StrayOutputDropped(
         first_seq=3, last_seq=9, stdout_lines=4, stderr_lines=3, size_bytes=700

@@ -20,9 +20,11 @@ from mcplens.cli import error_report, exit_codes, output
 from mcplens.cli.command_options import CommandOptions
 from mcplens.cli.live_events import LiveEvents
 from mcplens.cli.recording import recording
+from mcplens.cli.sign_in import sign_in_options
 from mcplens.cli.target_resolution import Target, resolve
 from mcplens.clock import SystemClock
 from mcplens.errors import classify
+from mcplens.events import Event
 from mcplens.session.client import Client
 
 # What a command does with its server; an exit code, or None for "done".
@@ -45,9 +47,15 @@ class _Run:
         return error_report.gather(self.server, events, is_connected=self.is_connected)
 
 
-def run(flags: CommandOptions, target: Target | str | None, work: Work) -> None:
+def run(
+    flags: CommandOptions,
+    target: Target | str | None,
+    work: Work,
+    watch: Callable[[Event], None] | None = None,
+) -> None:
     """Connect to the target, do the work, and end the process with its code.
 
+    `watch` is called with each event, and then nothing else is shown of them.
     A line of the shell only says what its work is: the shell does it, over its own connection.
     """
     named = target.name if isinstance(target, Target) else target
@@ -61,7 +69,7 @@ def run(flags: CommandOptions, target: Target | str | None, work: Work) -> None:
     with reporting(flags, named or "the command after --") as about:
         found = target if isinstance(target, Target) else resolve(flags, target)
         about.server = found.shown
-        code = asyncio.run(_run(flags, found, work, about))
+        code = asyncio.run(_run(flags, found, work, about, watch))
     sys.exit(code)
 
 
@@ -102,17 +110,25 @@ def report(problem: Exception, flags: CommandOptions, evidence: error_report.Evi
     return exit_codes.exit_code(error, is_connected=evidence.is_connected)
 
 
-async def _run(flags: CommandOptions, target: Target, work: Work, about: _Run) -> int:
+async def _run(
+    flags: CommandOptions,
+    target: Target,
+    work: Work,
+    about: _Run,
+    watch: Callable[[Event], None] | None = None,
+) -> int:
     asyncio.get_running_loop().set_exception_handler(_unhandled)
     clock = SystemClock()
     bus = about.bus = Bus(clock)
     with recording(flags, bus, target):
-        live = flags.live = LiveEvents(bus, flags)
+        live = flags.live = LiveEvents(bus, flags, watch)
         options: dict[str, Any] = target.options | {
             "server_id": target.name,
             "bus": bus,
             "clock": clock,
         }
+        if "authorizer" not in options:
+            options |= sign_in_options(target.target)
         async with live, connect(target.target, **options) as client:
             about.is_connected = True
             _check_log_level(flags, client)

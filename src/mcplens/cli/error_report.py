@@ -132,6 +132,11 @@ def _step_of(error: InspectorError, evidence: Evidence) -> Step:
         )
     if error.code == "CONNECTION_FAILED" and error.details.get("step") == "starting the server":
         return STEPS["NOT_ON_WINDOWS"]
+    if error.code == "SIGN_IN_FAILED":
+        return _sign_in_step(error, evidence, step)
+    if error.code == "AUTHENTICATION_FAILED" and _status(error) == 401 and evidence.is_remote:
+        hint = f"mcplens auth login {evidence.server}\nor send a credential: -H 'NAME: VALUE'"
+        return Step("HTTP status 401", step.expected, hint)
     if evidence.is_remote and not evidence.is_connected:
         return _with_tls_hint(_http_step(error, step), error, evidence)
     return step
@@ -159,6 +164,16 @@ def _task_step(error: InspectorError, evidence: Evidence) -> Step:
     else:
         hint += "; this server stopped with the command, and its task too"
     return Step("the end of the task", "a task that ends in time", hint)
+
+
+def _sign_in_step(error: InspectorError, evidence: Evidence, step: Step) -> Step:
+    """The step of the sign-in that failed."""
+    from mcplens.auth.steps import STEPS as SIGN_IN_STEPS
+
+    name = SIGN_IN_STEPS.get(str(error.details.get("sign_in_step")), "")
+    hint = str(error.details.get("hint") or f"mcplens auth debug {evidence.server}")
+    expected = str(error.details.get("expected") or step.expected)
+    return Step(f"sign-in: {name.lower()}" if name else "sign-in", expected, hint)
 
 
 def _http_step(error: InspectorError, step: Step) -> Step:

@@ -70,7 +70,10 @@ STEPS: Final = {
     "AUTHENTICATION_FAILED": Step(
         "sign-in",
         "a server that accepts our credentials",
-        "send a credential: -H 'Authorization: Bearer …'",
+        "sign in with `mcplens auth login`, or send a credential: -H 'Authorization: Bearer …'",
+    ),
+    "SIGN_IN_FAILED": Step(
+        "sign-in", "a finished sign-in", "see each step with `mcplens auth debug`"
     ),
     "RATE_LIMITED": Step("HTTP status", "a server below its rate limit", "try again later"),
     "HTTP_ERROR": Step("HTTP status", "200 with an MCP answer", "see the server's log"),

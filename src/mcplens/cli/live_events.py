@@ -6,6 +6,7 @@ Reads events from the bus; never delays the command.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
@@ -42,9 +43,12 @@ _COMPLAINT = "Failed to validate request"
 class LiveEvents:
     """Prints events until the command is done, and then what is left of them."""
 
-    def __init__(self, bus: Bus, flags: CommandOptions) -> None:
+    def __init__(
+        self, bus: Bus, flags: CommandOptions, watch: Callable[[Event], None] | None = None
+    ) -> None:
         self._events = bus.subscribe(0)
         self._bus = bus
+        self._watch = watch
         self._is_quiet = bool(flags.is_quiet)
         self._is_verbose = bool(flags.is_verbose)
         # Probing for the revision is not the server's fault: what an older server logs about it on
@@ -81,7 +85,7 @@ class LiveEvents:
 
     async def _follow(self) -> None:
         async for event in self._events:
-            self._show(event)
+            (self._watch or self._show)(event)
             self._shown_seq = event.seq
         for line in self._complaint:
             self._show_stderr(line)

@@ -40,6 +40,7 @@ COMMANDS = {
     "watch": ("watch", "command", "Show events as they happen."),
     "tap": ("tap", "command", "Run a server for another client and record what they say."),
     "history": ("history", "command", "Look at what earlier runs sent and received."),
+    "auth": ("auth", "command", "Sign in to servers, and out again."),
     "servers": ("servers", "command", "List, add, remove, import, export configured servers."),
     "demo": ("demo", "command", "Open the web UI on the bundled demo server."),
     "help": ("help_command", "command", "Explain an error or a command."),

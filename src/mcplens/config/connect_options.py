@@ -44,7 +44,7 @@ def to_connect_options(
         options["meta"] = entry.meta
     if entry.transport == "stdio":
         return [str(entry.command), *entry.args], options | _for_process(entry)
-    return str(entry.url), options | _for_network(entry)
+    return str(entry.url), options | _for_network(entry, settings)
 
 
 def learn_secrets(entry: ServerEntry) -> None:
@@ -66,10 +66,14 @@ def _for_process(entry: ServerEntry) -> dict[str, Any]:
     return options
 
 
-def _for_network(entry: ServerEntry) -> dict[str, Any]:
+def _for_network(entry: ServerEntry, settings: Settings | None) -> dict[str, Any]:
     options: dict[str, Any] = {"transport": entry.transport}
     if entry.headers:
         options["headers"] = entry.headers
+    if entry.auth:
+        options["auth"] = entry.auth
+    if settings is not None and settings.authorization_timeout_s:
+        options["sign_in_timeout_s"] = settings.authorization_timeout_s
     if entry.ca_file is not None:
         options["ca_file"] = entry.ca_file
     if entry.insecure:

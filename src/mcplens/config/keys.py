@@ -227,6 +227,16 @@ def secrets(value: Any, key: str) -> dict[str, Any]:
     return value
 
 
+# enterprise and workload_identity come later.
+_GRANTS: Final = ("authorization_code", "client_credentials")
+
+
+def grant(value: Any, key: str) -> str:
+    if value not in _GRANTS:
+        raise InvalidValue(key, f"must be {' or '.join(_GRANTS)}")
+    return str(value)
+
+
 _AUTH_KEYS: Final[dict[str, Callable[[Any, str], Any]]] = {
     "clientId": text,
     "clientSecret": text,
@@ -237,6 +247,9 @@ _AUTH_KEYS: Final[dict[str, Callable[[Any, str], Any]]] = {
     "authorizationServer": text,
     "scopes": lambda value, key: value.split() if isinstance(value, str) else texts(value, key),
     "allowDynamicRegistration": flag,
+    "grant": grant,
+    "privateKeyFile": filled,
+    "signingAlgorithm": filled,
 }
 AUTH_KEYS: Final = tuple(_AUTH_KEYS)
 
@@ -301,7 +314,7 @@ TOP_KEYS: Final = (
     ),
     Key(
         "authorizationTimeoutSeconds", "authorization_timeout_s", seconds,
-        "How long a person has to sign in.", is_used=False,
+        "How long a person has to sign in.",
     ),
     Key(
         "connectionRetryCount", "connection_retry_count", at_least(0),

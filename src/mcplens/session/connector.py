@@ -13,12 +13,12 @@ from typing import Any, Final
 import msgspec
 
 from mcplens.background import Background
-from mcplens.clock import within
 from mcplens.errors import CancelledRequest, InspectorError, TimeoutExpired, classify
 from mcplens.events import EraDecided, ServerIntroduced, StateChanged
 from mcplens.logs import get_logger
 from mcplens.protocol.eras import era_of
 from mcplens.protocol.lifecycle import ConnectionState, IllegalTransition, Transition
+from mcplens.session.attempt_timer import AttemptTimer
 from mcplens.session.attribution import TaskRequests
 from mcplens.session.connection import Connection
 from mcplens.session.connection_task import ConnectionTask
@@ -67,6 +67,7 @@ class Connector:
         self._heartbeat = Heartbeat(connection)
         self._task = ConnectionTask()
         self._retry_wait = RetryWait(connection.clock)
+        self._timer: AttemptTimer | None = None  # of the last attempt
         self._closings = Background()
 
     def __repr__(self) -> str:
@@ -159,7 +160,8 @@ class Connector:
         timeout_s = self._connection.config.connection_timeout_s
         self._connection.step = "opening the transport"
         try:
-            await within(self._connection.clock, timeout_s, self._open())
+            self._timer = AttemptTimer(self._connection.clock, timeout_s)
+            await self._timer.run(self._open())
         except TimeoutError:
             message = f"not connected within {timeout_s:g} s, while {self._connection.step}"
             if self._connection.session is not None:
@@ -190,7 +192,23 @@ class Connector:
     async def _open(self) -> None:
         self._connected(await self._opener.open(self.make_transport()))
 
+    def _person_signs_in(self, is_waiting: bool) -> None:
+        """Neither the attempt to connect nor a request times out while a person signs in."""
+        session = self._connection.session
+        if session is not None:
+            session.in_flight.stand_still(is_waiting)
+        if self._timer is None:
+            return
+        if is_waiting:
+            self._connection.step = "waiting for a sign-in"
+            self._timer.stand_still()
+        else:
+            self._connection.step = "waiting for the handshake"
+            self._timer.go_on()
+
     def _take(self, transport: Transport) -> Session:
+        if transport.authorizer is not None:
+            transport.authorizer.on_person = self._person_signs_in
         session = self._connection.session = Session(
             transport,
             correlation=self._connection.correlation,

@@ -151,6 +151,8 @@ async def _probe(session: Session, timeout_s: float | None) -> Introduction:
     probe_s = _http_probe_s(timeout_s) if is_http else PROBE_TIMEOUT_S
     discover = _discover(session, version)
     await _first_of([discover], session.clock, probe_s)
+    while not discover.is_settled and session.in_flight.is_standing_still:
+        await _first_of([discover], session.clock, probe_s)  # a person signs in
     if discover.is_settled:
         found = _judge_discover(discover, version)
         if isinstance(found, Introduction):

@@ -41,6 +41,8 @@ class RequestsInFlight:
         self._on_due = on_due
         self._timer: Timer | None = None
         self._timer_at = NEVER
+        self.is_standing_still = False  # while a person signs in
+        self._standing: list[Deadline] = []
 
     def __repr__(self) -> str:
         due = self._timer_at if self._timer else "never"
@@ -87,6 +89,22 @@ class RequestsInFlight:
         """A deadline was paused or resumed."""
         if entry.deadline is not None:
             self._watch(entry.deadline)
+
+    def stand_still(self, is_paused: bool) -> None:
+        """The time of all that wait does not count while a person signs in."""
+        now = self._clock.monotonic()
+        if is_paused:
+            self.is_standing_still = True
+            found = [entry.deadline for entry in self.waiting.values() if entry.deadline]
+            self._standing += found
+            for deadline in found:
+                deadline.pause(now)
+            return
+        self.is_standing_still = False
+        found, self._standing = self._standing, []
+        for deadline in found:
+            deadline.resume(now)
+            self._watch(deadline)
 
     def stop_timer(self) -> None:
         if self._timer is not None:

@@ -7,19 +7,25 @@ type checkers and editors. app.py builds the structs, the client reads them.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict
 
 import msgspec
 
 from mcplens.session.config import MAX_TOTAL_S, ConnectionConfig, HandlerConfig, RetryConfig
 
 if TYPE_CHECKING:  # for annotations alone
+    from mcplens.auth.person import Person
+    from mcplens.auth.steps import Authorize
     from mcplens.bus import Bus
     from mcplens.clock import Clock
     from mcplens.session.notifications import NotificationHandler
     from mcplens.session.question_handler import Answering, RequestHandler
     from mcplens.session.roots import RootLike
+
+    # None: nobody; a kept sign-in is used all the same. A function gets the request, and returns
+    # the URL that the browser was sent back to.
+    SignInBy = Literal["browser"] | Callable[[Authorize], Awaitable[str]] | Person | None
 
 # How many requests of `connect()` and of the command line may be in flight.
 CONCURRENCY: Final = 8
@@ -134,6 +140,10 @@ class TransportKeywords(TypedDict, total=False):
     insecure: bool
     connect_timeout_s: float
     sse_fallback: bool
+    # The `auth` block of a server, and who signs in: "browser", a function, or nobody.
+    auth: Mapping[str, Any] | None
+    sign_in: SignInBy
+    sign_in_timeout_s: float
     # Both.
     max_message_bytes: int
 

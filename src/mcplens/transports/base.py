@@ -21,6 +21,7 @@ from mcplens.clock import Clock
 from mcplens.errors import InspectorError
 from mcplens.events import FrameSent, Remark
 from mcplens.protocol.frames import Frame, Kind, Message, RequestId, parse
+from mcplens.transports.authorization import Authorizer
 
 # glibc asks the system for every buffer over 128 KiB until it has seen a larger one freed. asyncio
 # reads a pipe into 256 KiB: without this line each read may cost 20 µs more.
@@ -119,6 +120,8 @@ class Transport(ABC):
     # Whether each request is an HTTP exchange of its own: it has headers, an answer of its own,
     # and 2026-07-28 cancels it by closing it.
     exchange_per_request: bool = False
+    # Who signs in where the server wants it; None where nobody can.
+    authorizer: Authorizer | None = None
 
     def __init__(self, *, max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES) -> None:
         self.max_message_bytes = max_message_bytes

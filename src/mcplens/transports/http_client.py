@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from multidict import CIMultiDict
     from yarl import URL
 
+    from mcplens.transports.authorization import Authorizer
+
 # Real servers send headers (cookies, policies) beyond aiohttp's 8 KiB.
 _MAX_HEADER_BYTES: Final = 64 * 1024
 
@@ -50,11 +52,20 @@ class HeaderSet:
 class HttpClient:
     """One server's address and the connections to it."""
 
-    def __init__(self, url: str, options: NetworkOptions, max_message_bytes: int) -> None:
+    def __init__(
+        self,
+        url: str,
+        options: NetworkOptions,
+        max_message_bytes: int,
+        *,
+        mask_body: Callable[[bytes], bytes] | None = None,
+    ) -> None:
         self.text = check_url(url, ("http", "https"))
         self.shown_url = mask_url(url)
         self.options = options
         self.max_message_bytes = max_message_bytes
+        self.authorizer: Authorizer | None = options.authorizer
+        self.mask_body = mask_body  # for bodies that hold secrets of ours
         self.url: URL
         self.publish: Publisher
         self.clock: Clock
@@ -107,6 +118,8 @@ class HttpClient:
         )
         # It would repeat a GET whose connection broke, unseen; repeating is for us to decide.
         self._session._retry_connection = False
+        if self.authorizer is not None:
+            self.authorizer.attach(publish, clock)
 
     async def close(self) -> None:
         session, self._session = self._session, None

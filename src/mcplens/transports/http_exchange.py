@@ -26,6 +26,7 @@ from mcplens.events import (
 )
 from mcplens.logs import get_logger
 from mcplens.protocol.secret_masking import mask_headers, mask_url
+from mcplens.transports.authorization import MAX_TRIES, REFUSED_STATUSES, Refusal
 from mcplens.transports.base import give_way
 from mcplens.transports.network import KEPT_BYTES, status_error, unreachable
 
@@ -56,8 +57,8 @@ class HttpExchange:
 
     __slots__ = (
         "_body", "_chunks", "_client", "_failure", "_headers", "_is_flooded", "_is_over",
-        "_on_resent", "_response", "_started", "_url", "content_type", "id", "method", "reason",
-        "shown_headers", "shown_url", "status",
+        "_on_resent", "_read_ahead", "_response", "_sent_authorization", "_started", "_tries",
+        "_url", "content_type", "id", "method", "reason", "shown_headers", "shown_url", "status",
     )  # fmt: skip
 
     def __init__(
@@ -88,6 +89,9 @@ class HttpExchange:
         self._is_over = False
         self._on_resent = on_resent
         self._started = 0.0
+        self._tries = 0  # how often it was sent again after a sign-in
+        self._sent_authorization: str | None = None
+        self._read_ahead: bytes | None = None
 
     def __repr__(self) -> str:
         return f"<HttpExchange {self.id} {self.doing} {self.status or 'unanswered'}>"
@@ -122,9 +126,12 @@ class HttpExchange:
         try:
             await self._send()
             hops = 0
-            while self.status in _REDIRECTS and self.header("Location") is not None:
-                hops += 1
-                await self._follow(hops)
+            while True:
+                if self.status in _REDIRECTS and self.header("Location") is not None:
+                    hops += 1
+                    await self._follow(hops)
+                elif self.status not in REFUSED_STATUSES or not await self._is_let_in():
+                    break
         except BaseException as problem:
             error = self._broken(problem)
             if error is problem:
@@ -143,6 +150,8 @@ class HttpExchange:
 
     async def read(self) -> bytes:
         """The whole body, which ends the exchange."""
+        if self._read_ahead is not None:
+            return self._read_ahead
         size, limit = 0, self._client.max_message_bytes
         chunks = self._chunks
         while chunk := await self._next_chunk():
@@ -194,7 +203,12 @@ class HttpExchange:
         self._chunks = []
         self._response = None
         self._started = client.clock.monotonic()
-        shown = self._headers.shown
+        headers = self._headers
+        if client.authorizer is not None:
+            extra = client.authorizer.headers(self.method, self._url)
+            self._sent_authorization = None if extra is None else extra.get("Authorization")
+            headers = headers.with_extra(extra)
+        shown = headers.shown
         if body is not None:
             shown = [*shown, ("Content-Length", str(len(body)))]
         client.publish(
@@ -203,11 +217,11 @@ class HttpExchange:
                 method=self.method,
                 url=self.shown_url,
                 headers=shown,
-                body=body or b"",
+                body=self._shown_body(body or b""),
             )
         )
         response = self._response = await client.session.request(
-            self.method, self._url, data=body, headers=self._headers.sent, allow_redirects=False
+            self.method, self._url, data=body, headers=headers.sent, allow_redirects=False
         )
         self.status = response.status
         self.reason = _legible(response.reason or "")
@@ -265,10 +279,34 @@ class HttpExchange:
             )
         self._url = target
         self.shown_url = mask_url(str(target))
+        await self._send_again()
+
+    async def _is_let_in(self) -> bool:
+        """Refused: sent again if somebody signs in, and else left as it is."""
+        authorizer = self._client.authorizer
+        if authorizer is None or self._tries == MAX_TRIES:
+            return False
+        assert self._response is not None
+        challenges = self._response.headers.getall("WWW-Authenticate", [])
+        self._read_ahead = await self.read()
+        refusal = Refusal(self.status, challenges, self.id, self._sent_authorization, self._tries)
+        if not await authorizer.refused(refusal):
+            return False
+        self._tries += 1
+        self._read_ahead = None
+        await self._send_again()
+        return True
+
+    async def _send_again(self) -> None:
+        """The same, as another exchange."""
         self.id = self._client.publish.next_exchange_id()
         if self._on_resent is not None:
             self._on_resent(self.id)
         await self._send()
+
+    def _shown_body(self, body: bytes) -> bytes:
+        mask_body = self._client.mask_body
+        return body if mask_body is None else mask_body(body)
 
     async def _next_chunk(self) -> bytes:
         if self._failure is not None:
@@ -300,7 +338,12 @@ class HttpExchange:
         # The bytes of a JSON answer are those of the frame that they become: they weigh once.
         size_bytes = 0 if self.is_json and self.status == 200 else len(body)
         self._client.publish(
-            HttpExchangeEnded(exchange_id=self.id, elapsed_s=elapsed_s, body=body, error=error),
+            HttpExchangeEnded(
+                exchange_id=self.id,
+                elapsed_s=elapsed_s,
+                body=self._shown_body(body),
+                error=error,
+            ),
             size_bytes,
         )
 

@@ -11,12 +11,15 @@ import os
 import ssl
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from mcplens.errors import ConfigurationError, HttpError, InspectorError, classify
 from mcplens.known_secrets import known_secrets
 from mcplens.protocol.secret_masking import mask_url
 from mcplens.version import VERSION
+
+if TYPE_CHECKING:
+    from mcplens.transports.authorization import Authorizer
 
 USER_AGENT: Final = f"mcplens/{VERSION}"
 
@@ -33,7 +36,7 @@ _MAX_RETRY_AFTER_S: Final = 366 * 24 * 3600.0
 class NetworkOptions:
     """What a user may say about the way to a server."""
 
-    __slots__ = ("ca_file", "connect_timeout_s", "headers", "insecure")
+    __slots__ = ("authorizer", "ca_file", "connect_timeout_s", "headers", "insecure")
 
     def __init__(
         self,
@@ -42,11 +45,13 @@ class NetworkOptions:
         ca_file: str | None = None,
         insecure: bool = False,
         connect_timeout_s: float = DEFAULT_CONNECT_TIMEOUT_S,
+        authorizer: Authorizer | None = None,
     ) -> None:
         self.headers = {name: str(value) for name, value in (headers or {}).items()}
         self.ca_file = ca_file
         self.insecure = insecure
         self.connect_timeout_s = connect_timeout_s
+        self.authorizer = authorizer
 
     def __repr__(self) -> str:
         trust = "insecure" if self.insecure else self.ca_file or "usual trust"

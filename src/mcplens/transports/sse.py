@@ -17,6 +17,7 @@ from mcplens.errors import ConnectError, InspectorError, TransportError
 from mcplens.protocol.frames import Malformed, RequestId, parse
 from mcplens.protocol.secret_masking import mask_url
 from mcplens.protocol.sse import SseEvent
+from mcplens.transports.authorization import Authorizer
 from mcplens.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Closing, Outgoing, Transport
 from mcplens.transports.event_stream import EventStream
 from mcplens.transports.http_client import HeaderSet, HttpClient
@@ -54,12 +55,18 @@ class SseTransport(Transport):
         insecure: bool = False,
         max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES,
         connect_timeout_s: float = DEFAULT_CONNECT_TIMEOUT_S,
+        authorizer: Authorizer | None = None,
     ) -> None:
         super().__init__(max_message_bytes=max_message_bytes)
         self._url = url
         options = NetworkOptions(
-            headers=headers, ca_file=ca_file, insecure=insecure, connect_timeout_s=connect_timeout_s
+            headers=headers,
+            ca_file=ca_file,
+            insecure=insecure,
+            connect_timeout_s=connect_timeout_s,
+            authorizer=authorizer,
         )
+        self.authorizer = authorizer
         self._client = HttpClient(url, options, max_message_bytes)
         self._stream = EventStream(max_message_bytes)
         self._endpoint: asyncio.Future[URL] | None = None
@@ -91,6 +98,8 @@ class SseTransport(Transport):
         self._client.open(self._publish, self._clock)
         self._is_open = True
         self._build_headers()
+        if self.authorizer is not None:
+            await self.authorizer.make_ready()
         self._endpoint = asyncio.get_running_loop().create_future()
         self._work.start(self._read(self._endpoint), "GET")
         try:

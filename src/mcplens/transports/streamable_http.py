@@ -20,6 +20,7 @@ from mcplens.logs import get_logger
 from mcplens.protocol.frames import Frame, Malformed, Message, RequestId, parse
 from mcplens.protocol.secret_masking import mask
 from mcplens.protocol.sse import SseEvent
+from mcplens.transports.authorization import Authorizer
 from mcplens.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Closing, Outgoing, Transport
 from mcplens.transports.event_stream import AnswerStream, EventStream, may_answer
 from mcplens.transports.http_client import HttpClient
@@ -63,13 +64,19 @@ class StreamableHttpTransport(Transport):
         insecure: bool = False,
         max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES,
         connect_timeout_s: float = DEFAULT_CONNECT_TIMEOUT_S,
+        authorizer: Authorizer | None = None,
         sse_fallback: bool = True,
     ) -> None:
         super().__init__(max_message_bytes=max_message_bytes)
         self._url = url
         self._options = NetworkOptions(
-            headers=headers, ca_file=ca_file, insecure=insecure, connect_timeout_s=connect_timeout_s
+            headers=headers,
+            ca_file=ca_file,
+            insecure=insecure,
+            connect_timeout_s=connect_timeout_s,
+            authorizer=authorizer,
         )
+        self.authorizer = authorizer
         self._sse_fallback = sse_fallback
         self._client = HttpClient(url, self._options, max_message_bytes)
         self._session = HttpSession(self._client)
@@ -92,6 +99,8 @@ class StreamableHttpTransport(Transport):
         self._client.open(self._publish, self._clock)
         self._is_open = True
         self._session.begin()
+        if self.authorizer is not None:
+            await self.authorizer.make_ready()
 
     async def _close(self, how: Closing) -> None:
         if not self._is_open:
@@ -144,6 +153,7 @@ class StreamableHttpTransport(Transport):
             insecure=options.insecure,
             max_message_bytes=self.max_message_bytes,
             connect_timeout_s=options.connect_timeout_s,
+            authorizer=options.authorizer,
         )
 
     def describe(self) -> dict[str, Any]:

@@ -27,6 +27,12 @@ from mcplens.errors import (
 from mcplens.events import HttpExchangeEnded, HttpRequestSent, HttpResponseReceived
 from mcplens.logs import get_logger, muted_logger
 from mcplens.protocol.secret_masking import mask_headers, mask_url
+from mcplens.transports.authorization import (
+    MAX_TRIES,
+    REFUSED_STATUSES,
+    Authorizer,
+    Refusal,
+)
 from mcplens.transports.base import (
     DEFAULT_MAX_MESSAGE_BYTES,
     MESSAGES_PER_TURN,
@@ -83,13 +89,19 @@ class WebSocketTransport(Transport):
         insecure: bool = False,
         max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES,
         connect_timeout_s: float = DEFAULT_CONNECT_TIMEOUT_S,
+        authorizer: Authorizer | None = None,
     ) -> None:
         super().__init__(max_message_bytes=max_message_bytes)
         self._url = check_url(url, ("ws", "wss"))
         self._shown_url = mask_url(url)
         self._options = NetworkOptions(
-            headers=headers, ca_file=ca_file, insecure=insecure, connect_timeout_s=connect_timeout_s
+            headers=headers,
+            ca_file=ca_file,
+            insecure=insecure,
+            connect_timeout_s=connect_timeout_s,
+            authorizer=authorizer,
         )
+        self.authorizer = authorizer
         self._socket: ClientConnection | None = None
         self._outbox: deque[bytes] = deque()
         self._backlog_bytes = 0
@@ -98,6 +110,8 @@ class WebSocketTransport(Transport):
         self._writer: asyncio.Task[None] | None = None
         self._facts = WebSocketFacts()
         self._has_remarked_binary = False
+        self._extra_headers: dict[str, str] = {}
+        self._exchange_id: int | None = None  # of the last handshake
 
     def __repr__(self) -> str:
         state = "open" if self._socket else "closed"
@@ -110,9 +124,30 @@ class WebSocketTransport(Transport):
         return self._url
 
     async def _open(self) -> None:
+        if self.authorizer is not None:
+            self.authorizer.attach(self._publish, self._clock)
+            await self.authorizer.make_ready()
+        socket = self._socket = await self._open_signed_in()
+        _log.debug("%s: connected", self._shown_url)
+        if socket.subprotocol != SUBPROTOCOL:
+            self._remark(f"the server did not accept the subprotocol {SUBPROTOCOL!r}")
+        self._work.start(self._read(socket), "WebSocket reader")
+        self._writer = self._work.start(self._send_all(socket), "WebSocket writer")
+
+    async def _open_signed_in(self) -> ClientConnection:
+        tries = 0
+        while True:
+            try:
+                return await self._open_socket()
+            except HttpError as error:
+                if not await self._is_let_in(error, tries):
+                    raise
+                tries += 1
+
+    async def _open_socket(self) -> ClientConnection:
         started = self._clock.monotonic()
         try:
-            socket = self._socket = await self._connector()
+            socket = await self._connector()
         except asyncio.CancelledError:
             self._publish_handshake(started, "closed by us before its end")
             raise
@@ -123,11 +158,18 @@ class WebSocketTransport(Transport):
             _log.debug("%s: not connected: %s", self._shown_url, error.code)
             raise error from problem
         self._publish_handshake(started)
-        _log.debug("%s: connected", self._shown_url)
-        if socket.subprotocol != SUBPROTOCOL:
-            self._remark(f"the server did not accept the subprotocol {SUBPROTOCOL!r}")
-        self._work.start(self._read(socket), "WebSocket reader")
-        self._writer = self._work.start(self._send_all(socket), "WebSocket writer")
+        return socket
+
+    async def _is_let_in(self, error: HttpError, tries: int) -> bool:
+        """Whether to try again, since somebody signed in."""
+        if self.authorizer is None or error.status not in REFUSED_STATUSES or tries == MAX_TRIES:
+            return False
+        connection = self._facts.connection
+        response = None if connection is None else connection.response
+        challenges = [] if response is None else response.headers.get_all("WWW-Authenticate")
+        sent = self._extra_headers.get("Authorization")
+        refusal = Refusal(error.status or 0, challenges, self._exchange_id, sent, tries)
+        return await self.authorizer.refused(refusal)
 
     async def _close(self, how: Closing) -> None:
         socket, self._socket = self._socket, None
@@ -174,6 +216,8 @@ class WebSocketTransport(Transport):
 
         parts = urlsplit(self._url)
         options = self._options
+        if self.authorizer is not None:
+            self._extra_headers = dict(self.authorizer.headers("GET", self._url) or {})
         secure: dict[str, Any] = (
             {"ssl": options.tls_context() or usual_context()} if parts.scheme == "wss" else {}
         )
@@ -181,7 +225,7 @@ class WebSocketTransport(Transport):
             self._url,
             subprotocols=[Subprotocol(SUBPROTOCOL)],
             compression=None,
-            additional_headers=options.headers,
+            additional_headers={**options.headers, **self._extra_headers},
             user_agent_header=USER_AGENT,
             proxy=proxy_for(parts.scheme, parts.hostname or "", parts.port),
             open_timeout=options.connect_timeout_s,
@@ -296,7 +340,7 @@ class WebSocketTransport(Transport):
         if connection is None or connection.request is None:
             return  # nothing was sent
         elapsed_s = self._clock.monotonic() - started
-        exchange_id = self._publish.next_exchange_id()
+        exchange_id = self._exchange_id = self._publish.next_exchange_id()
         sent = mask_headers(connection.request.headers.raw_items())
         self._publish(
             HttpRequestSent(

@@ -29,6 +29,9 @@ const CONNECTION = new Set([
   "ReplyUnmatched",
   "LateReply",
   "SubscriptionChanged",
+  "SignInStarted",
+  "SignInStepChanged",
+  "SignInEnded",
   "EventsMissed",
   "StrayOutputDropped",
   "PingUnanswered",
@@ -105,6 +108,12 @@ export function eventLabel(event: EventView): string {
       return `client ${clientName(detail.client_info)}`;
     case "SubscriptionChanged":
       return `subscription stream ${text(detail.state)}`;
+    case "SignInStarted":
+      return `sign-in: ${text(detail.reason)}`;
+    case "SignInStepChanged":
+      return `sign-in, ${text(detail.step).replace("_", " ")}: ${text(detail.text) || text(detail.state)}`;
+    case "SignInEnded":
+      return `sign-in ${text(detail.outcome).replace("signed_in", "done")}`;
     case "QuestionOpened":
       return method ? `${method} question` : "question";
     case "ReplyUnmatched":

@@ -1,0 +1,163 @@
+"""Discovery: from a server that refused us to the authorization server that it trusts.
+
+Pure: yields the requests to send. In the order of MCP, basic/authorization: what the challenge
+names, then the well-known places, then what 2025-03-26 had.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import msgspec
+
+from mcplens.auth.addresses import (
+    authorization_server_places,
+    canonical,
+    check_address,
+    origin,
+    protected_resource_places,
+)
+from mcplens.auth.challenges import Challenge
+from mcplens.auth.metadata import (
+    AuthorizationServer,
+    ProtectedResource,
+    assumed_authorization_server,
+    read_authorization_server,
+    read_object,
+    read_protected_resource,
+)
+from mcplens.auth.problems import SignInProblem
+from mcplens.auth.settings import AuthSettings
+from mcplens.auth.steps import Choose, Fetch, Fetched, Note, Step
+
+_JSON = {"Accept": "application/json"}
+
+
+class Discovered(msgspec.Struct, frozen=True):
+    """Who protects a server, and as what resource."""
+
+    resource: str
+    server: AuthorizationServer
+    scopes: tuple[str, ...] = ()
+
+
+def discover(
+    server_url: str, challenge: Challenge | None, settings: AuthSettings
+) -> Generator[Step, object, Discovered]:
+    """Find the authorization server.
+
+    Raises:
+        SignInProblem: there is none, or what it says is wrong.
+    """
+    check_address(canonical(server_url), "the server's address")
+    found = yield from _find_resource(server_url, challenge)
+    if found is None:
+        server = yield from _find_without_resource(server_url, settings)
+        return Discovered(canonical(server_url), server)
+    issuer = yield from _choose(found, settings)
+    server = yield from _find_server(issuer)
+    return Discovered(found.resource, server, found.scopes_supported)
+
+
+def fetch(request: Fetch) -> Generator[Step, object, Fetched]:
+    """Send a request and give its answer."""
+    answer = yield request
+    assert isinstance(answer, Fetched)
+    return answer
+
+
+def _find_resource(
+    server_url: str, challenge: Challenge | None
+) -> Generator[Step, object, ProtectedResource | None]:
+    step = "protected_resource"
+    named = challenge.resource_metadata if challenge is not None else None
+    places = protected_resource_places(server_url)
+    if named is not None:
+        places = [check_address(named, "resource_metadata"), *places]
+    for place in dict.fromkeys(places):
+        answer = yield from fetch(Fetch(step, "GET", place, _JSON))
+        if answer.status >= 500:
+            raise SignInProblem(
+                f"GET {place} was answered with HTTP {answer.status}", expected="HTTP 200 or 404"
+            )
+        if answer.status != 200:
+            continue
+        if place != named and not _is_object(answer.body):
+            yield Note(step, f"{place} is no metadata document; looking on", is_done=False)
+            continue
+        found = read_protected_resource(answer.body, server_url)
+        facts = {"resource": found.resource, "authorizationServers": found.authorization_servers}
+        yield Note(step, f"{place} names {', '.join(found.authorization_servers)}", facts)
+        return found
+    yield Note(step, "the server has no such metadata; it may follow 2025-03-26")
+    return None
+
+
+def _choose(found: ProtectedResource, settings: AuthSettings) -> Generator[Step, object, str]:
+    wanted, offered = settings.authorization_server, found.authorization_servers
+    if wanted is not None:
+        same = [one for one in offered if one.rstrip("/") == wanted.rstrip("/")]
+        if not same:
+            raise SignInProblem(
+                f"the server names {', '.join(offered)}",
+                expected=f"the authorizationServer of the auth block: {wanted}",
+            )
+        return check_address(same[0], "the authorization server")
+    chosen: object = offered[0]
+    if len(offered) > 1:
+        chosen = yield Choose("protected_resource", offered)
+    return check_address(chosen, "the authorization server")
+
+
+def _find_server(issuer: str) -> Generator[Step, object, AuthorizationServer]:
+    problem = yield from _look_for_server(issuer)
+    if isinstance(problem, AuthorizationServer):
+        return problem
+    raise problem
+
+
+def _find_without_resource(
+    server_url: str, settings: AuthSettings
+) -> Generator[Step, object, AuthorizationServer]:
+    """2025-03-26: the server is its own issuer, or has its endpoints at fixed places."""
+    if settings.authorization_server is not None:
+        return (yield from _find_server(check_address(settings.authorization_server, "issuer")))
+    found = yield from _look_for_server(origin(server_url))
+    if isinstance(found, AuthorizationServer):
+        return found
+    if "answered with HTTP 404" not in found.message and "405" not in found.message:
+        raise found
+    assumed = assumed_authorization_server(server_url)
+    yield Note("authorization_server", "no metadata: the places of 2025-03-26 are assumed")
+    return assumed
+
+
+def _look_for_server(
+    issuer: str,
+) -> Generator[Step, object, AuthorizationServer | SignInProblem]:
+    """The metadata, or why there is none; wrong metadata is raised at once."""
+    step = "authorization_server"
+    problem = SignInProblem(f"{issuer} has no metadata", expected="metadata of the issuer")
+    for place in authorization_server_places(issuer):
+        answer = yield from fetch(Fetch(step, "GET", place, _JSON))
+        if answer.status != 200:
+            came = f"GET {place} was answered with HTTP {answer.status}"
+            problem = SignInProblem(came, expected="metadata of the issuer (RFC 8414, OpenID)")
+            continue
+        if not _is_object(answer.body):
+            came = f"GET {place} was not answered with JSON"
+            problem = SignInProblem(came, expected="a JSON object")
+            continue
+        found = read_authorization_server(answer.body, issuer)
+        facts = {"issuer": issuer, "metadata": place}
+        yield Note(step, f"{place} is the metadata of {issuer}", facts)
+        return found
+    return problem
+
+
+def _is_object(body: bytes) -> bool:
+    try:
+        read_object(body, "it")
+    except SignInProblem:
+        return False
+    return True

@@ -1,0 +1,277 @@
+"""Runs a flow: carries out its steps, and publishes each as it happens.
+
+The steps of a sign-in are in the same stream of events as everything else: their HTTP exchanges
+like any other, with secrets masked, and around them what the step is for and how it went. Called by
+the authorizer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from os import urandom
+from typing import Any, Final, TypeVar
+
+from mcplens.auth.assertions import sign_assertion
+from mcplens.auth.masking import mask_body
+from mcplens.auth.person import Person
+from mcplens.auth.problems import SignInProblem
+from mcplens.auth.settings import AuthSettings
+from mcplens.auth.steps import (
+    Authorize,
+    Choose,
+    Fetch,
+    Fetched,
+    Keep,
+    Note,
+    OpenRedirect,
+    Pin,
+    Recall,
+    SignAssertion,
+    SignIn,
+    Step,
+)
+from mcplens.auth.storage import SignInStore
+from mcplens.bus import Publisher
+from mcplens.clock import Clock, within
+from mcplens.errors import InspectorError
+from mcplens.events import SignInEnded, SignInStarted, SignInStepChanged
+from mcplens.transports.http_client import HttpClient
+from mcplens.transports.network import NetworkOptions
+
+# Metadata and tokens are a few kilobytes.
+MAX_BODY_BYTES: Final = 1024 * 1024
+EXCHANGE_TIMEOUT_S: Final = 30.0
+
+T = TypeVar("T")
+
+
+class SignInFailed(InspectorError):
+    """A sign-in did not succeed: at which step, what was expected and what came."""
+
+    def __init__(self, message: str, *, step: str, expected: str = "", **details: Any) -> None:
+        shown: dict[str, Any] = {"sign_in_step": step, "expected": expected, **details}
+        super().__init__("SIGN_IN_FAILED", message, details=shown)
+
+
+class FlowRunner:
+    """Carries out the steps of one sign-in."""
+
+    def __init__(
+        self,
+        *,
+        publish: Publisher,
+        clock: Clock,
+        network: NetworkOptions,
+        store: SignInStore,
+        settings: AuthSettings,
+        server_url: str,
+        person: Person | None,
+        timeout_s: float | None,
+        on_person: Callable[[bool], None],
+    ) -> None:
+        self._publish = publish
+        self._clock = clock
+        # Headers that are meant for the server are not for the authorization server.
+        self._network = NetworkOptions(
+            ca_file=network.ca_file,
+            insecure=network.insecure,
+            connect_timeout_s=EXCHANGE_TIMEOUT_S,
+        )
+        self._store = store
+        self._settings = settings
+        self._server_url = server_url
+        self._person = person
+        self._timeout_s = timeout_s
+        self._on_person = on_person
+        self._id = urandom(6).hex()
+        self._step = ""
+        self._exchange_id: int | None = None
+
+    def __repr__(self) -> str:
+        return f"<FlowRunner {self._id} at {self._step or 'its start'}>"
+
+    async def run(
+        self, flow: Generator[Step, object, T], *, reason: str, exchange_id: int | None
+    ) -> T:
+        """Run a flow to its end.
+
+        Raises:
+            SignInFailed: a step failed.
+        """
+        self._publish(
+            SignInStarted(
+                sign_in_id=self._id,
+                resource=self._server_url,
+                reason=reason,
+                exchange_id=exchange_id,
+            )
+        )
+        try:
+            result = await self._drive(flow)
+        except SignInProblem as problem:
+            hint = {"hint": problem.hint} if problem.hint else {}
+            raise self._failed(problem.message, problem.expected, **hint) from None
+        except TimeoutError:
+            raise self._failed(*self._timed_out(), cause="REQUEST_TIMEOUT") from None
+        except InspectorError as error:
+            raise self._failed(error.message, cause=error.code) from error
+        except BaseException:
+            self._end("cancelled")
+            raise
+        finally:
+            flow.close()
+            if self._person is not None:
+                await self._person.close()
+        self._end("signed_in", result=result)
+        return result
+
+    async def _drive(self, flow: Generator[Step, object, T]) -> T:
+        answer: object = None
+        while True:
+            try:
+                step = flow.send(answer)
+            except StopIteration as done:
+                result: T = done.value
+                return result
+            answer = await self._carry_out(step)
+
+    async def _carry_out(self, step: Step) -> object:
+        if step.step != self._step:
+            self._step, self._exchange_id = step.step, None
+            self._tell("started")
+        match step:
+            case Fetch():
+                return await self._fetch(step)
+            case Note():
+                self._tell("done" if step.is_done else "noted", step.text, facts=step.facts)
+            case Recall():
+                return await self._store.client_of(step.issuer)
+            case Keep(is_refused=True):
+                await self._store.forget_client(step.client.issuer)
+            case Keep():
+                await self._store.keep_client(step.client)
+            case Pin():
+                self._pin(step)
+            case SignAssertion():
+                return sign_assertion(self._settings, step, self._clock.wall())
+            case OpenRedirect():
+                return await self._of_person().listen(step.wanted, is_fixed=step.is_fixed)
+            case Choose():
+                return await self._wait_for_person(self._of_person().choose(step.issuers))
+            case Authorize():
+                return await self._authorize(step)
+        return None
+
+    # -- the world -----------------------------------------------------------------------------
+
+    async def _fetch(self, step: Fetch) -> Fetched:
+        client = HttpClient(step.url, self._network, MAX_BODY_BYTES, mask_body=mask_body)
+        client.open(self._publish, self._clock)
+        found: list[Fetched] = []
+
+        async def exchange() -> None:
+            headers = client.headers(step.headers)
+            async with client.exchange(step.method, headers, step.body) as sent:
+                self._exchange_id = sent.id
+                body = await sent.read()
+                self._exchange_id = sent.id
+            found.append(Fetched(sent.status, body))
+
+        try:
+            await within(self._clock, EXCHANGE_TIMEOUT_S, exchange())
+        finally:
+            await client.close()
+        return found[0]
+
+    async def _authorize(self, step: Authorize) -> str:
+        facts = {
+            "issuer": step.issuer,
+            "clientId": step.client_id,
+            "redirectUri": step.redirect_uri,
+            "scopes": list(step.scopes),
+            "resource": step.resource,
+        }
+        self._tell("waiting", f"waiting for a sign-in at {step.issuer}", facts=facts)
+        return await self._wait_for_person(self._of_person().authorize(step))
+
+    async def _wait_for_person(self, work: Any) -> str:
+        """A person has their own time: the clocks of requests stand still meanwhile."""
+        found: list[str] = []
+
+        async def wait() -> None:
+            found.append(await work)
+
+        self._on_person(True)
+        try:
+            await within(self._clock, self._timeout_s, wait())
+        finally:
+            self._on_person(False)
+        return found[0]
+
+    def _of_person(self) -> Person:
+        if self._person is None:
+            raise SignInProblem("a person has to sign in, and nobody is there", expected="a person")
+        return self._person
+
+    def _pin(self, step: Pin) -> None:
+        """A secret that was configured for one issuer must not be sent to another."""
+        if self._settings.authorization_server is not None:
+            return  # discovery made sure of it
+        pinned = self._store.pinned_issuer(self._server_url, step.client_id)
+        if pinned is None:
+            self._store.pin(self._server_url, step.client_id, step.issuer)
+        elif pinned != step.issuer:
+            raise SignInProblem(
+                f"the server now names {step.issuer}, and the secret of {step.client_id} was used "
+                f"with {pinned}",
+                expected=pinned,
+                hint="if this is right, set authorizationServer in the auth block",
+            )
+
+    # -- what is published ---------------------------------------------------------------------
+
+    def _tell(
+        self, state: str, text: str = "", expected: str = "", facts: dict[str, Any] | None = None
+    ) -> None:
+        self._publish(
+            SignInStepChanged(
+                sign_in_id=self._id,
+                step=self._step,
+                state=state,
+                text=text,
+                expected=expected,
+                facts=facts or {},
+                exchange_id=self._exchange_id,
+            )
+        )
+
+    def _timed_out(self) -> tuple[str, str]:
+        if self._step in ("authorization", "protected_resource") and self._exchange_id is None:
+            return f"nobody signed in within {self._timeout_s:g} s", "a sign-in in time"
+        return f"there was no answer within {EXCHANGE_TIMEOUT_S:g} s", "an answer in time"
+
+    def _failed(self, message: str, expected: str = "", **details: Any) -> SignInFailed:
+        self._tell("failed", message, expected)
+        error = SignInFailed(
+            f"signing in to {self._server_url} failed: {message}",
+            step=self._step,
+            expected=expected,
+            **details,
+        )
+        self._end("failed", error=error)
+        return error
+
+    def _end(
+        self, outcome: str, *, result: object = None, error: InspectorError | None = None
+    ) -> None:
+        sign_in = result if isinstance(result, SignIn) else None
+        self._publish(
+            SignInEnded(
+                sign_in_id=self._id,
+                outcome=outcome,
+                issuer=None if sign_in is None else sign_in.server.issuer,
+                scopes=[] if sign_in is None else list(sign_in.tokens.scopes),
+                expires_at=None if sign_in is None else sign_in.tokens.expires_at,
+                error=None if error is None else error.to_dict(),
+            )
+        )

@@ -1,0 +1,51 @@
+"""The `auth` block of a server as a value, with its defaults.
+
+Pure. Made of the names in the configuration file, by whoever makes a transport.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import msgspec
+
+Grant = Literal["authorization_code", "client_credentials"]
+GRANTS: tuple[Grant, ...] = ("authorization_code", "client_credentials")
+
+
+class AuthSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """How to sign in to one server. None and empty mean: as the servers say."""
+
+    client_id: str | None = None
+    client_secret: str | None = None
+    client_id_metadata_url: str | None = None
+    redirect_uri: str | None = None
+    client_name: str = "mcplens"
+    token_endpoint_auth_method: str | None = None
+    authorization_server: str | None = None
+    scopes: tuple[str, ...] = ()
+    allow_dynamic_registration: bool = True
+    grant: Grant = "authorization_code"
+    private_key_file: str | None = None
+    signing_algorithm: str | None = None
+
+    def __repr__(self) -> str:  # the secret stays out of logs
+        return f"<AuthSettings {self.grant} {self.client_id or 'any client'}>"
+
+    @property
+    def has_secret(self) -> bool:
+        """Whether signing in reveals something that only the right server may learn."""
+        return self.client_secret is not None or self.private_key_file is not None
+
+
+def read_settings(block: Mapping[str, Any] | None) -> AuthSettings:
+    """The settings of an `auth` block; keys that we do not know are left alone.
+
+    Raises:
+        ValueError: a value has the wrong type.
+    """
+    known = {name: value for name, value in (block or {}).items() if value not in (None, "")}
+    if isinstance(scopes := known.get("scopes"), str):
+        known["scopes"] = scopes.split()
+    return msgspec.convert(known, AuthSettings)
