@@ -19,7 +19,8 @@ from mcplens.auth.addresses import canonical
 from mcplens.background import Background
 from mcplens.bus import Publisher
 from mcplens.clock import Clock
-from mcplens.errors import InspectorError
+from mcplens.errors import ConfigurationError, InspectorError
+from mcplens.known_secrets import known_secrets
 from mcplens.transports.authorization import Refusal
 from mcplens.transports.network import NetworkOptions
 
@@ -56,6 +57,7 @@ class ServerAuthorizer:
         self.sign_in: SignIn | None = None
         self.was_refused = False  # the server asked for a sign-in at least once
         self._settings = settings
+        known_secrets.learn(settings.client_secret)
         self._store = store
         self._network = network
         self._person = person
@@ -125,20 +127,26 @@ class ServerAuthorizer:
 
     async def take_token(self, token: str) -> None:
         """Use and keep a token that a person pasted, without any flow."""
+        from mcplens.auth.addresses import check_address
         from mcplens.auth.clients import Client
         from mcplens.auth.metadata import AuthorizationServer
+        from mcplens.auth.problems import SignInProblem
         from mcplens.auth.steps import SignIn
         from mcplens.auth.tokens import Tokens
 
-        await self._keep(
-            SignIn(
-                server=AuthorizationServer(issuer="", token_endpoint=""),
-                client=Client(issuer="", client_id=""),
-                resource=self.server_url,
-                requested=(),
-                tokens=Tokens(access_token=token),
-            )
+        try:
+            check_address(self.server_url, "the server's address")
+        except SignInProblem as problem:
+            raise ConfigurationError("CONFIGURATION_INVALID", problem.message) from None
+        sign_in = SignIn(
+            server=AuthorizationServer(issuer="", token_endpoint=""),
+            client=Client(issuer="", client_id=""),
+            resource=self.server_url,
+            requested=(),
+            tokens=Tokens(access_token=token),
         )
+        self._use(sign_in)
+        await self._store.save(self.server_url, sign_in)
 
     async def sign_out(self) -> str:
         """Revoke the token where that is possible, and forget it; says in words what was done."""
@@ -296,6 +304,8 @@ class ServerAuthorizer:
         return is_client and issuer in (None, kept.server.issuer)
 
     def _use(self, sign_in: SignIn) -> None:
+        tokens = sign_in.tokens
+        known_secrets.learn(tokens.access_token, tokens.refresh_token, sign_in.client.client_secret)
         self.sign_in = sign_in
         self._headers = {"Authorization": sign_in.tokens.header}
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from os import urandom
 from typing import Any, Final, TypeVar
+from urllib.parse import parse_qs, urlsplit
 
 from mcplens.auth.assertions import sign_assertion
 from mcplens.auth.masking import mask_body
@@ -35,6 +36,7 @@ from mcplens.bus import Publisher
 from mcplens.clock import Clock, within
 from mcplens.errors import InspectorError
 from mcplens.events import SignInEnded, SignInStarted, SignInStepChanged
+from mcplens.known_secrets import known_secrets
 from mcplens.transports.http_client import HttpClient
 from mcplens.transports.network import NetworkOptions
 
@@ -192,7 +194,9 @@ class FlowRunner:
             "resource": step.resource,
         }
         self._tell("waiting", f"waiting for a sign-in at {step.issuer}", facts=facts)
-        return await self._wait_for_person(self._of_person().authorize(step))
+        returned = await self._wait_for_person(self._of_person().authorize(step))
+        known_secrets.learn(*parse_qs(urlsplit(returned).query).get("code", ()))
+        return returned
 
     async def _wait_for_person(self, work: Any) -> str:
         """A person has their own time: the clocks of requests stand still meanwhile."""
