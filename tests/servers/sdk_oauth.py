@@ -42,8 +42,9 @@ def make_app(sdk: str, base: str, transport: str) -> Starlette:
     if sdk == "fastmcp":
         fast = FastMCP("sdk-oauth", auth=provider)
         fast.tool(echo)
-        kind = "http" if transport == "http" else "sse"
-        return fast.http_app(path="/mcp", transport=kind, json_response=transport == "http")
+        if transport == "sse":
+            return fast.http_app(path="/mcp", transport="sse")
+        return fast.http_app(path="/mcp", json_response=True)
     server = MCPServer(
         "sdk-oauth",
         auth_server_provider=provider,
