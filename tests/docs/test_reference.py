@@ -69,9 +69,9 @@ def options(function: Callable[..., Any], *, leave_out: set[str]) -> dict[str, A
 FUNCTIONS = {
     "connect()": options(mcplens.connect, leave_out={"target"}),
     "A command (stdio)": options(StdioTransport, leave_out={"command"}),
-    "A URL (streamable HTTP)": options(StreamableHttpTransport, leave_out={"url"}),
-    "HTTP+SSE": options(SseTransport, leave_out={"url"}),
-    "WebSocket": options(WebSocketTransport, leave_out={"url"}),
+    "A URL (streamable HTTP)": options(StreamableHttpTransport, leave_out={"url", "authorizer"}),
+    "HTTP+SSE": options(SseTransport, leave_out={"url", "authorizer"}),
+    "WebSocket": options(WebSocketTransport, leave_out={"url", "authorizer"}),
     "Memory": options(MemoryTransport, leave_out={"serve"}),
     "create_mcp_client()": options(app.create_mcp_client, leave_out={"transport"}),
     "create_request_queue()": options(mcplens.create_request_queue, leave_out={"execute"}),
