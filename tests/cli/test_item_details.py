@@ -92,21 +92,21 @@ def test_annotations_and_members_of_members_are_shown(shell: Shell) -> None:
     assert json.loads(done.out)["person"]["name"] == "example"
 
 
-@pytest.mark.parametrize(
-    ("words", "part"),
-    [
-        (["prompts", "demo", "translate"], "  tone      optional  In which tone; may be left out."),
-        (["resources", "demo", "demo://text"], "size  29 bytes"),
-        (["templates", "demo", "greeting"], "Greets whom you name; the name can be completed."),
-        (["templates", "demo", "demo://search{?query,limit}"], "  limit  optional"),
-    ],
-)
-def test_other_items_are_shown_in_full_with_an_example_that_works(
-    shell: Shell, words: list[str], part: str
-) -> None:
-    shown = shell.run(*words)
-    assert part in shown.text.splitlines()
-    done = pasted(shell, shown.text)
+def test_other_items_are_shown_in_full_with_examples_that_work(shell: Shell) -> None:
+    commands = (
+        "prompts translate",
+        "resources demo://text",
+        "templates greeting",
+        "templates 'demo://search{?query,limit}'",
+    )
+    shown = shell.run("shell", "demo", stdin="\n".join(commands).encode()).text.splitlines()
+    assert "  tone      optional  In which tone; may be left out." in shown
+    assert "size  29 bytes" in shown
+    assert "Greets whom you name; the name can be completed." in shown
+    assert "  limit  optional" in shown
+    examples = [shown[at + 1].strip() for at, line in enumerate(shown) if line == "example"]
+    assert len(examples) == len(commands)
+    done = shell.run("shell", "demo", stdin="\n".join(examples).encode())
     assert (done.code, done.err) == (exit_codes.DONE, "")
 
 
@@ -155,6 +155,27 @@ def test_odd_names_are_written_so_that_they_are_read_back(
 ) -> None:
     schema = {"type": "object", "properties": {key: {"type": "string"}}, "required": [key]}
     assert example_words(Tool(name=name, input_schema=schema)) == words
+
+
+def test_an_example_of_a_list_has_an_item() -> None:
+    person = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+    schema = {
+        "type": "object",
+        "properties": {
+            "numbers": {"type": "array", "items": {"type": "integer"}},
+            "names": {"type": "array", "items": {"type": "string"}},
+            "people": {"type": "array", "items": person},
+            "none": {"type": "array", "maxItems": 0},
+        },
+        "required": ["numbers", "names", "people", "none"],
+    }
+    assert example_words(Tool(name="x", input_schema=schema)) == [
+        "x",
+        "numbers=1",
+        "names=example",
+        'people=[{"name": "example"}]',
+        "none=[]",
+    ]
 
 
 def test_a_template_is_filled_and_what_it_needs_is_named(shell: Shell) -> None:

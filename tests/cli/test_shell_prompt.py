@@ -1,6 +1,7 @@
 """`mcplens shell` at a terminal: prompt, history, completion, questions, Ctrl-C."""
 
 import re
+import shlex
 import stat
 import sys
 from collections.abc import AsyncIterator
@@ -119,6 +120,25 @@ def test_the_history_is_recalled_and_no_record_keeps_none(shell: Shell) -> None:
         Person(screen).type("exit")
         assert screen.end() == exit_codes.DONE
     assert not path.exists()
+
+
+def test_what_a_server_says_meanwhile_stays_above_the_prompt_and_is_harmless(
+    shell: Shell, fifo: Path
+) -> None:
+    demo = shlex.join([sys.executable, "-m", "mcplens.demo"])
+    command = f"cat {fifo} >&2 & exec {demo}"
+    with terminal(shell, "shell", "--", "sh", "-c", command) as screen:
+        person = Person(screen)
+        person.ready()
+        screen.type("call ec")
+        person.see("call ec")
+        fifo.write_text("late \x1b]0;title\x07\n")
+        person.see("[stderr] late \\x1b]0;title\\x07")
+        screen.type("ho text=typed\r")
+        person.see("\ntyped")
+        person.type("exit")
+        assert screen.end() == exit_codes.DONE
+    assert "\x1b]0;" not in screen.drawn
 
 
 # -- completion --------------------------------------------------------------------------------

@@ -16,7 +16,8 @@ import click
 from mcplens.cli.arguments import collect
 from mcplens.cli.command_options import CommandOptions
 from mcplens.protocol.result_types import Prompt, Resource, ResourceTemplate, Tool
-from mcplens.protocol.schema_examples import example_object
+from mcplens.protocol.schema_examples import example_object, example_of
+from mcplens.protocol.schema_text import item_schema
 from mcplens.protocol.schema_types import object_shape
 from mcplens.protocol.schema_validation import SchemaProblem, Validator
 from mcplens.protocol.secret_masking import is_secret_name
@@ -84,21 +85,30 @@ def _tool_words(tool: Tool) -> list[str]:
 def _example(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Valid arguments: the required ones, or more where they are not enough."""
     whole = example_object(schema)
-    required = object_shape(schema).required
-    needed = {key: value for key, value in whole.items() if key in required}
+    shape = object_shape(schema)
+    needed = {key: value for key, value in whole.items() if key in shape.required}
     try:
-        is_enough = not Validator(schema).findings(needed)
+        validator = Validator(schema)
     except SchemaProblem:
-        is_enough = True
-    return needed if is_enough else whole
+        return needed
+    if validator.findings(needed):
+        return whole
+    for key, value in needed.items():  # an item shows what to write better than none
+        items = item_schema(shape.properties.get(key), schema) if value == [] else []
+        filled = {**needed, key: [example_of(items[0], root=schema)]} if items else needed
+        needed = needed if validator.findings(filled) else filled
+    return needed
 
 
 def _word(key: str, value: Any, schema: Mapping[str, Any] | None) -> str:
     """`key=text` where it is read back as the value, else `key:=json`."""
-    text = value if isinstance(value, str) else _json(value)
-    word = f"{key}={text}"
-    if text.isprintable() and _read_back([word], schema) == {key: value}:
-        return word
+    texts = [value if isinstance(value, str) else _json(value)]
+    if isinstance(value, list) and value and all(isinstance(one, str | int) for one in value):
+        texts.insert(0, ",".join(one if isinstance(one, str) else _json(one) for one in value))
+    for text in texts:
+        word = f"{key}={text}"
+        if text.isprintable() and _read_back([word], schema) == {key: value}:
+            return word
     return f"{key}:={_json(value)}"
 
 

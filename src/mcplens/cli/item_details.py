@@ -153,7 +153,7 @@ def _shared(item: Resource | ResourceTemplate) -> list[Row]:
 
 
 def _head(name: str, title: str | None, description: str | None) -> None:
-    output.say(name, bold=True)
+    output.say(output.one_line(name), bold=True)
     for text in dict.fromkeys((title, description)):
         if text and text != name:
             output.paragraph(text.strip())

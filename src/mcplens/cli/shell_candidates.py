@@ -72,7 +72,9 @@ class Candidates:
         shown = [one for one in found if one.text.startswith(start)]
         # A name that cannot be shown as it is cannot be typed either.
         shown = [one for one in shown if output.one_line(one.text) == one.text]
-        return len(typed), [Candidate(_quoted(text, quote), about) for text, about in shown]
+        return len(typed), [
+            Candidate(_quoted(text, quote), output.one_line(about)) for text, about in shown
+        ]
 
     async def _candidates(self, words: list[str], start: str) -> Any:
         if not words:
