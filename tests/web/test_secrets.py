@@ -108,6 +108,17 @@ async def test_a_known_secret_that_a_server_repeats_is_masked_in_all_but_the_res
             await page.ask("ReplayCall", run_id=event["run_id"], seq=event["seq"])
 
 
+async def test_a_server_that_nobody_confirmed_cannot_choose_what_is_masked(tmp_path: Path) -> None:
+    project = Path(machine(tmp_path).cwd)
+    entry = {**DEMO, "env": {"TOKEN": "of another server"}}
+    (project / "mcp.json").write_text(json.dumps({"mcpServers": {"cloned": entry}}))
+    async with site(tmp_path) as web, web.page() as page:
+        await echo(page, "demo", "of another server")
+        await written(web, 1)
+        _, exported = await web.get("/api/export", format="jsonl")
+        assert b"of another server" in exported
+
+
 async def test_a_key_that_becomes_secret_is_secret_from_then_on(tmp_path: Path) -> None:
     configure(tmp_path, {"calc": DEMO, "open": DEMO})
     async with site(tmp_path) as web, web.page() as page:

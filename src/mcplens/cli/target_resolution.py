@@ -159,8 +159,11 @@ def _from_entry(
 
     if not entry.enabled:
         raise click.UsageError(f"{entry.name} is disabled in {entry.source.path}")
-    target, options = to_connect_options(entry, configuration.settings if configuration else None)
+    if entry.problem is not None:
+        raise entry.problem
+    # Before its secrets are known, which would be masked where it is confirmed.
     confirm_entry(flags, entry)
+    target, options = to_connect_options(entry, configuration.settings if configuration else None)
     name = text if configuration is None else entry.name
     options = with_options(flags, options, entry.profile)
     return Target(name, target, options, entry.secret_keys)

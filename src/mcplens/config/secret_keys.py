@@ -52,7 +52,7 @@ def find_keys_by_server(
 ) -> Callable[[str], tuple[str, ...]]:
     """The secret keys of each server by name, including those of the whole configuration.
 
-    The secrets of all servers are known from then on.
+    The secrets of the user's servers are known from then on.
 
     Raises:
         InspectorError: as `find_secret_keys`.
@@ -62,7 +62,9 @@ def find_keys_by_server(
 
     configuration = load_configuration(path, here=here)
     for entry in configuration.servers:
-        learn_secrets(entry)
+        # A project's file must not choose what is masked in the traffic of others.
+        if entry.source.scope != "project":
+            learn_secrets(entry)
     wide = secret_keys_of(configuration)
     own = {entry.name: tuple(entry.secret_keys) for entry in configuration.servers}
     return lambda name: (*wide, *own.get(name, ()))

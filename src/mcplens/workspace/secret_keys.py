@@ -7,7 +7,7 @@ the file cannot be read for a moment.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from mcplens.config.connect_options import learn_secrets
 from mcplens.config.model import Configuration, ServerEntry
@@ -18,7 +18,8 @@ from mcplens.errors import InspectorError
 class SecretKeys:
     """Secret keys by server."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_trusted: Callable[[ServerEntry], bool]) -> None:
+        self._is_trusted = is_trusted
         self.problem: InspectorError | None = None  # why not all of them could be read
         self._wide: tuple[str, ...] = ()
         self._own: dict[str, tuple[str, ...]] = {}
@@ -34,8 +35,13 @@ class SecretKeys:
             self.add(entry)
 
     def add(self, entry: ServerEntry) -> None:
-        """Add the keys of one server; its secrets are masked wherever they come back."""
-        learn_secrets(entry)
+        """Add the keys of one server; its secrets are masked wherever they come back.
+
+        Not those of a server that nobody has confirmed: whoever wrote it could choose what is
+        masked in everything that is shown.
+        """
+        if self._is_trusted(entry):
+            learn_secrets(entry)
         if entry.secret_keys:
             self._own[entry.name] = _united(self._own.get(entry.name, ()), entry.secret_keys)
 

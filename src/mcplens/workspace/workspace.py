@@ -80,7 +80,7 @@ class Workspace:
         self.config_files = ConfigFiles(here or current_environment(), config_path)
         self.confirmations = Confirmations(self.config_files.here)
         self.import_offers = ImportOffers()
-        self.secret_keys = SecretKeys()
+        self.secret_keys = SecretKeys(lambda entry: not self.confirmations.is_needed(entry))
         self.examples = Examples(self.config_files.here, self.secret_keys.of)
         self.calls = Calls(self.clock, self.bus.next_call_id, self._call_changed)
         self.questions = QuestionList(
