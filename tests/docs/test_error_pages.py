@@ -44,7 +44,9 @@ def test_the_help_address_of_an_error_leads_to_its_page(code: str) -> None:
 def test_a_page_says_what_happened_why_and_what_to_do(code: str) -> None:
     title, *rest = headings(page_of(code))
     assert title.startswith("# ")
-    assert rest == ["## What happened", "## Why", "## What to do", "## Details"]
+    assert rest == [
+        "## What happened", "## Why", "## What to do", "## On the command line", "## Details",
+    ]  # fmt: skip
     assert all(text.strip() for text in sections(page_of(code)).values())
 
 
@@ -58,7 +60,7 @@ def test_a_page_gives_the_category_and_whether_trying_again_may_help(code: str) 
 
 @pytest.mark.parametrize("code", CODES)
 def test_a_page_can_be_read_in_a_minute(code: str) -> None:
-    assert 15 <= len(page_of(code).read_text().splitlines()) <= 40
+    assert 15 <= len(page_of(code).read_text().splitlines()) <= 48
 
 
 @pytest.mark.parametrize("code", CODES)

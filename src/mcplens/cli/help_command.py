@@ -41,7 +41,7 @@ def command(ctx: click.Context, topic: str | None) -> None:
 
 
 def _say_page(ctx: click.Context, topic: str) -> None:
-    page = help_pages.text_of(help_slug(topic) if topic in CODES else topic)
+    page = help_pages.command_line_text(help_slug(topic) if topic in CODES else topic)
     if page is None:
         from mcplens.cli.near_names import near_names
 
