@@ -34,6 +34,7 @@ def test_a_command(machine: Machine) -> None:
         ["x", "-v", "${HOME} $${x} {y}"],
         {
             "server_id": "s",
+            "server_name": "s",
             "protocol_version": "auto",
             "connection_timeout_s": 30.0,
             "request_timeout_s": 60.0,
@@ -67,6 +68,7 @@ def test_a_url(machine: Machine) -> None:
         "https://h/sse",
         {
             "server_id": "s",
+            "server_name": "s",
             "protocol_version": "2025-06-18",
             "connection_timeout_s": 30.0,
             "request_timeout_s": 60.0,

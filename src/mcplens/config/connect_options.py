@@ -28,7 +28,11 @@ def to_connect_options(
     if entry.problem is not None:
         raise entry.problem
     learn_secrets(entry)
-    options: dict[str, Any] = {"server_id": entry.name, "protocol_version": entry.protocol_version}
+    options: dict[str, Any] = {
+        "server_id": entry.name,
+        "server_name": entry.title or entry.name,
+        "protocol_version": entry.protocol_version,
+    }
     settings = settings or Settings()
     options |= _times(entry, settings)
     options["default_log_level"] = None if settings.log_level == "off" else settings.log_level

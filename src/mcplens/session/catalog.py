@@ -139,13 +139,14 @@ class Catalog:
     ) -> ListPage:
         """One page of a list."""
         if kind not in METHODS:
-            raise InspectorError("INVALID_REQUEST", f"no list is called {kind!r}")
+            error = InspectorError("INVALID_REQUEST", f"no list is called {kind!r}")
+            raise self._connection.describe(error)
         if "tag" not in options:
             options["tag"] = self._connection.new_tag("catalog")
         method, shape = METHODS[kind]
         params: dict[str, Any] = {} if cursor is None else {"cursor": cursor}
         frame = await self._rounds.send(method, params, options)
-        page = read_page(kind, method, LIST_KEYS[method], frame, self._connection.remark)
+        page = read_page(kind, method, LIST_KEYS[method], frame, self._connection)
         items: list[Any] = [decode_item(raw, shape) for raw in page.items]
         if kind == "tools":
             items = self._learn_tools(items)
@@ -232,7 +233,7 @@ class Catalog:
     async def read(self, uri: str, **options: Unpack[RequestOptions]) -> ReadResult:
         """Read a resource."""
         frame = await self._rounds.send("resources/read", {"uri": uri}, options)
-        return typed(frame, "resources/read", ReadResult, self._connection.server_id)
+        return typed(frame, "resources/read", ReadResult, self._connection.names)
 
     async def subscribe(self, uri: str) -> None:
         session = self._connection.ready_session()

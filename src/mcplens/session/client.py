@@ -343,7 +343,7 @@ class Client:
         if arguments:
             params["arguments"] = arguments
         frame = await self._rounds.send("prompts/get", params, options)
-        return typed(frame, "prompts/get", PromptResult, self.server_id)
+        return typed(frame, "prompts/get", PromptResult, self._connection.names)
 
     async def complete(
         self,
@@ -359,7 +359,7 @@ class Client:
         if context:
             params["context"] = {"arguments": context}
         frame = await self._rounds.send("completion/complete", params, options)
-        return typed(frame, "completion/complete", Completion, self.server_id)
+        return typed(frame, "completion/complete", Completion, self._connection.names)
 
     async def set_level(self, level: str) -> None:
         """Ask for server logs from this level up."""
@@ -474,7 +474,11 @@ class Client:
             on_progress=on_progress,
             headers=headers,
         )
-        value, findings = decode_reply(method, frame)
+        try:
+            value, findings = decode_reply(method, frame)
+        except InspectorError as error:
+            self._connection.describe(error, method)
+            raise
         findings += check_reply(
             method,
             frame,

@@ -187,7 +187,7 @@ class ClientTasks:
     async def _fetch_page(self, cursor: str | None, tag: CallTag) -> Page:
         params = {} if cursor is None else {"cursor": cursor}
         frame = await self._requests.send("tasks/list", params, tag=tag)
-        return read_page("tasks", "tasks/list", "tasks", frame, self._connection.remark)
+        return read_page("tasks", "tasks/list", "tasks", frame, self._connection)
 
     async def cancel(self, task_id: str) -> Task:
         """Cancel a task; gives where it stands then."""
@@ -195,7 +195,7 @@ class ClientTasks:
         frame = await self._requests.send("tasks/cancel", {"taskId": task_id}, tag=tag)
         if self._connection.is_stateless:  # an empty acknowledgement; the task ends when it likes
             return await self.get(task_id, tag)
-        task = read_polled(frame, task_id, "tasks/cancel")
+        task = self._read(frame, task_id, "tasks/cancel")
         poller = self._pollers.get(task_id)
         if poller is not None:
             poller.heard(task, frame)
@@ -217,7 +217,14 @@ class ClientTasks:
     ) -> tuple[Frame, Task]:
         params = {"taskId": task_id}
         frame = await self._requests.send("tasks/get", params, tag=tag, timeout_s=timeout_s)
-        return frame, read_polled(frame, task_id)
+        return frame, self._read(frame, task_id, "tasks/get")
+
+    def _read(self, frame: Frame, task_id: str, method: str) -> Task:
+        try:
+            return read_polled(frame, task_id, method)
+        except InspectorError as error:
+            self._connection.describe(error, method)
+            raise
 
     # -- what the server says on its own ---------------------------------------------------------
 

@@ -7,7 +7,7 @@ current session, which changes with each reconnect. connector.py alone changes s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from mcplens.bus import Publisher
 from mcplens.clock import Clock
@@ -21,6 +21,8 @@ from mcplens.session.handshake import Introduction
 from mcplens.session.options import ClientOptions
 from mcplens.session.queue import CallTag, QueueEntry, RequestQueue
 from mcplens.session.session import Session
+
+E = TypeVar("E", bound=InspectorError)
 
 _CONNECTED: Final = ConnectionState.CONNECTED  # every call asks for it
 
@@ -38,6 +40,10 @@ class Connection:
         self.publish = publish
         self._next_call_id = publish.next_call_id
         self.clock = clock
+        self.names = {
+            "server_id": publish.server_id,
+            "server_name": options.server_name or publish.server_id,
+        }
         self.config = options.config or ConnectionConfig()
         self.options = options
         self.lifecycle = Lifecycle()
@@ -53,6 +59,7 @@ class Connection:
             concurrency=options.concurrency,
         )
         self.queue.on_abort = self.cancel
+        self.queue.on_failed = self._describe_failed
         self.limits = CallLimits(clock, self.config)
         # Set by the client: cancels the questions that a call caused.
         self.on_call_cancelled: Callable[[str], None] | None = None
@@ -106,11 +113,20 @@ class Connection:
     def not_connected(self) -> InspectorError:
         last = self.lifecycle.last_error
         why = f": {last}" if last is not None else ""
-        return InspectorError(
-            "NOT_CONNECTED",
-            f"{self.server_id} is {self.state.value}{why}",
-            details={"state": self.state.value, "retry_count": self.lifecycle.retry_count},
-        )
+        details = {"state": self.state.value, "retry_count": self.lifecycle.retry_count}
+        text = f"{self.server_id} is {self.state.value}{why}"
+        return self.describe(InspectorError("NOT_CONNECTED", text, details=details))
+
+    def describe(self, error: E, method: str = "") -> E:
+        """Add the server, and the method where it is known, to the details of an error."""
+        error.with_details(**self.names)
+        if method:
+            error.with_details(method=method)
+        return error
+
+    def _describe_failed(self, entry: QueueEntry, error: InspectorError) -> None:
+        elapsed_s = self.clock.wall() - (entry.started_at or entry.created_at)
+        self.describe(error, entry.method).with_details(elapsed_s=round(elapsed_s, 3))
 
     def new_tag(self, purpose: Purpose = "call") -> CallTag:
         """What the requests of a new operation have in common."""

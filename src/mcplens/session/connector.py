@@ -69,6 +69,7 @@ class Connector:
         self._retry_wait = RetryWait(connection.clock)
         self._timer: AttemptTimer | None = None  # of the last attempt
         self._closings = Background()
+        self._attempt_began = 0.0
 
     def __repr__(self) -> str:
         return f"<Connector of {self._connection!r}, {self._task!r}>"
@@ -159,6 +160,7 @@ class Connector:
         """One attempt; its error, if it failed."""
         timeout_s = self._connection.config.connection_timeout_s
         self._connection.step = "opening the transport"
+        self._attempt_began = self._connection.clock.monotonic()
         try:
             self._timer = AttemptTimer(self._connection.clock, timeout_s)
             await self._timer.run(self._open())
@@ -185,7 +187,9 @@ class Connector:
             error.with_details(**session.transport.describe())
             if session.transport.stray_lines:
                 error.retryable = False  # it would print them again
-        error.with_details(server_id=self._connection.publish.server_id, step=self._connection.step)
+        self._connection.describe(error).with_details(step=self._connection.step)
+        elapsed_s = self._connection.clock.monotonic() - self._attempt_began
+        error.with_details(elapsed_s=round(elapsed_s, 3))
         await self._abandon(error)
         return error
 
@@ -215,6 +219,7 @@ class Connector:
             publish=self._connection.publish,
             clock=self._connection.clock,
             config=self._connection.config,
+            names=self._connection.names,
             client_info=self._connection.options.client_info or _CLIENT_INFO,
             client_capabilities=self._capabilities(),
             on_lost=self._lost,
@@ -350,11 +355,12 @@ class Connector:
         try:
             self._connection.lifecycle = old.apply(event, error)
         except IllegalTransition as problem:
-            raise InspectorError(
+            error = InspectorError(
                 "ILLEGAL_TRANSITION",
                 f"{self._connection.publish.server_id}: {problem}",
                 details={"from": problem.state.value, "to": problem.target.value},
-            ) from None
+            )
+            raise self._connection.describe(error) from None
         self._log_move(old.state, event, error, retry_in_s)
         self._connection.publish(
             StateChanged(

@@ -6,7 +6,7 @@ all. Used by the parts of a session; the ids themselves are those of the connect
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from mcplens.bus import Publisher
 from mcplens.clock import Clock, Timer
@@ -29,12 +29,13 @@ class RequestsInFlight:
         publish: Publisher,
         clock: Clock,
         config: ConnectionConfig,
+        names: Mapping[str, str],
         on_due: Callable[[QueueEntry], None],
     ) -> None:
         self.correlation = correlation
         self.waiting = correlation.waiting
         self._publish = publish.publish
-        self._server_id = publish.server_id
+        self._names = names  # the server, for the details of errors
         self._clock = clock
         self._monotonic = clock.monotonic
         self._config = config
@@ -149,7 +150,7 @@ class RequestsInFlight:
 
     def fail(self, entry: QueueEntry, error: InspectorError) -> None:
         """A request that no longer waits failed; the error gets what only we know."""
-        error.with_details(server_id=self._server_id, method=entry.method)
+        error.with_details(**self._names, method=entry.method)
         error.with_details(elapsed_s=round(self.elapsed_s(entry), 3))
         entry.reject(error)
         if not entry.is_quiet:

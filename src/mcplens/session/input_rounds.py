@@ -77,6 +77,9 @@ class InputRounds:
             kind, frame = await self.interact(
                 method, params, tag, limit, options.get("on_progress"), options.get("headers")
             )
+        except InspectorError as error:
+            self._connection.describe(error, method)
+            raise
         finally:
             if limit is not None:
                 limit.end()
@@ -245,7 +248,7 @@ class InputRounds:
             "INPUT_REFUSED",
             f"the server's question {key!r} ({question.method}) was refused: {why}",
             details={
-                "server_id": self._connection.publish.server_id,
+                **self._connection.names,
                 "key": key,
                 "method": question.method,
                 "reason": why,

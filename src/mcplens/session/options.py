@@ -57,6 +57,7 @@ class ClientOptions(msgspec.Struct, frozen=True, kw_only=True):
     completes_declined_tasks: bool = False
     handler: HandlerConfig | None = None
     server_id: str = "server"
+    server_name: str | None = None  # the configured name; None: server_id
     bus: Bus | None = None
     # How many events the client's own bus keeps; None: few until somebody reads them.
     max_kept_events: int | None = None
@@ -111,6 +112,7 @@ class SharedKeywords(TypedDict, total=False):
     receiver_task_ttl_s: float | Callable[[], float]
     completes_declined_tasks: bool
     handler: HandlerConfig | None
+    server_name: str | None
     bus: Bus | None
     max_kept_events: int | None
     clock: Clock | None

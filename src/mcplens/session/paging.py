@@ -10,6 +10,7 @@ from typing import Final, Protocol, TypeVar
 
 from mcplens.protocol.frames import Frame
 from mcplens.protocol.result_types import Page, ShapeError, decode_page
+from mcplens.session.connection import Connection
 from mcplens.session.results import invalid
 
 # A server whose list never ends is stopped here.
@@ -46,7 +47,7 @@ async def each_page(
         seen.add(cursor)
 
 
-def read_page(name: str, method: str, key: str, frame: Frame, remark: Say) -> Page:
+def read_page(name: str, method: str, key: str, frame: Frame, connection: Connection) -> Page:
     """The page that a result is.
 
     Raises:
@@ -55,7 +56,7 @@ def read_page(name: str, method: str, key: str, frame: Frame, remark: Say) -> Pa
     try:
         page = decode_page(frame.body, key)
     except ShapeError as problem:
-        raise invalid(method, str(problem), frame) from None
+        raise connection.describe(invalid(method, str(problem), frame)) from None
     if page.problem is not None:
-        remark(f"{name}: {page.problem}; there may be more than this page")
+        connection.remark(f"{name}: {page.problem}; there may be more than this page")
     return page

@@ -285,7 +285,7 @@ class QuestionHandler(ABC):
         pending = self._pending.get(request_id)
         if pending is None or pending.future.done():
             text = f"no question {request_id!r} waits: it was answered, withdrawn or timed out"
-            raise InspectorError("QUESTION_GONE", text)
+            raise self._connection.describe(InspectorError("QUESTION_GONE", text), self.method)
         return pending
 
     def resolve(
@@ -310,11 +310,10 @@ class QuestionHandler(ABC):
                 result = self._completed(pending, result)
             findings = self._findings(pending, result)
             if findings:
-                raise InspectorError(
-                    "INVALID_ANSWER",
-                    f"not sent: {'; '.join(findings)}",
-                    details={"findings": list(findings), "question_id": request_id},
-                )
+                details = {"findings": list(findings), "question_id": request_id}
+                text = f"not sent: {'; '.join(findings)}"
+                error = InspectorError("INVALID_ANSWER", text, details=details)
+                raise self._connection.describe(error, self.method)
         self._settle(pending, result, answered_by)
 
     def reject(

@@ -183,6 +183,7 @@ class RequestQueue:
         self._history_bytes = 0
         self._counts = dict.fromkeys(RequestStatus, 0)
         self.on_abort: Callable[[QueueEntry, str], None] | None = None
+        self.on_failed: Callable[[QueueEntry, InspectorError], None] | None = None
         self.is_held = False
         self._is_starting = False
 
@@ -345,6 +346,8 @@ class RequestQueue:
             entry.weight = len(result.raw)
             self._history_bytes += entry.weight
         elif entry.error is not None:
+            if self.on_failed is not None:
+                self.on_failed(entry, entry.error)
             entry.weight = entry.error.size_bytes
             self._history_bytes += entry.weight
         if len(history) == history.maxlen and history:

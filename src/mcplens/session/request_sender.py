@@ -163,7 +163,8 @@ class RequestSender:
             return True
         if not force:
             text = f"the id {message.id!r} is in flight; use another, or force it"
-            raise InspectorError("INVALID_REQUEST", text)
+            error = InspectorError("INVALID_REQUEST", text)
+            raise self._connection.describe(error, message.method)
         return False
 
     def cancel(self, request_id: RequestId) -> bool:
@@ -179,7 +180,7 @@ class RequestSender:
         introduction = connection.introduction
         if connection.lifecycle.state is not _CONNECTED or introduction is None:
             if not connection.is_reopening:
-                raise connection.not_connected()
+                raise connection.not_connected().with_details(method=method)
             return
         if method in introduction.allowed:
             return
@@ -187,11 +188,9 @@ class RequestSender:
             return
         why = why_not_allowed(method, introduction.version, introduction.capabilities)
         if why is not None:
-            raise InspectorError(
-                "CAPABILITY_NOT_SUPPORTED",
-                f"{why}; enforce_capabilities=False sends it all the same",
-                details={"server_id": connection.server_id, "method": method},
-            )
+            text = f"{why}; enforce_capabilities=False sends it all the same"
+            error = InspectorError("CAPABILITY_NOT_SUPPORTED", text)
+            raise connection.describe(error, method)
         introduction.allowed.add(method)
 
 

@@ -5,6 +5,7 @@ Called by the client's operations and the catalog.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -56,8 +57,8 @@ _SHAPES: Final[dict[str, type[Any]]] = {
 }
 
 
-def typed(frame: Frame, method: str, shape: type[R], server_id: str) -> R:
-    """A result as its type, its bytes kept in `raw`.
+def typed(frame: Frame, method: str, shape: type[R], names: Mapping[str, str]) -> R:
+    """A result as its type, its bytes kept in `raw`; `names` are the server's, for the error.
 
     Raises:
         ProtocolError: INVALID_RESPONSE; it breaks the shape.
@@ -65,7 +66,7 @@ def typed(frame: Frame, method: str, shape: type[R], server_id: str) -> R:
     try:
         result = decode_result(frame.body, shape)
     except ShapeError as problem:
-        raise invalid(method, str(problem), frame).with_details(server_id=server_id) from None
+        raise invalid(method, str(problem), frame).with_details(**names) from None
     result.raw = bytes(frame.body)  # type: ignore[attr-defined]
     return result
 
@@ -178,7 +179,8 @@ def decode_reply(method: str, frame: Frame) -> tuple[Any, tuple[str, ...]]:
         return decode_value(frame.body)
     except ValueError as problem:
         message = f"the answer to {method} cannot be decoded: {problem}"
-        raise ProtocolError("INVALID_RESPONSE", message, raw=frame.raw) from None
+        details = {"method": method}
+        raise ProtocolError("INVALID_RESPONSE", message, raw=frame.raw, details=details) from None
 
 
 def check_reply(

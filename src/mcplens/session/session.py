@@ -41,6 +41,7 @@ class Session:
         publish: Publisher,
         clock: Clock,
         config: ConnectionConfig,
+        names: Mapping[str, str],
         client_info: Mapping[str, Any],
         client_capabilities: Mapping[str, Any],
         on_lost: Callable[[InspectorError], None],
@@ -63,7 +64,12 @@ class Session:
         )
         self.attribution = Attribution(correlation, tasks)
         self.in_flight = RequestsInFlight(
-            correlation, publish=publish, clock=clock, config=config, on_due=self._time_out
+            correlation,
+            publish=publish,
+            clock=clock,
+            config=config,
+            names=names,
+            on_due=self._time_out,
         )
         self.sender = MessageSender(
             transport,

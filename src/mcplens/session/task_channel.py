@@ -44,6 +44,10 @@ class TaskChannel:
     def remark(self, text: str) -> None:
         self._connection.remark(text)
 
+    def describe(self, error: InspectorError) -> None:
+        """Add the server to the details of an error."""
+        self._connection.describe(error, "tools/call")
+
     def start(
         self, method: str, params: Any, tag: CallTag, timeout_s: float | None = None
     ) -> QueueEntry | None:

@@ -147,6 +147,7 @@ class TaskPoller(ABC):
 
     def fail(self, error: InspectorError) -> None:
         if not self.outcome.done():
+            self._channel.describe(error)
             error.with_details(task_id=self.id, task_status=self.task.status)
             self.outcome.set_exception(error)
             self.outcome.exception()  # marks it as retrieved: perhaps no caller waits
@@ -266,7 +267,9 @@ class TaskPoller(ABC):
         )
         details = {"phase": "task", "method": "tools/call", "elapsed_s": round(waited_s, 3)}
         details |= {"task_id": self.id, "task_status": task.status}
-        return TimeoutExpired("REQUEST_TIMEOUT", text, details=details)
+        error = TimeoutExpired("REQUEST_TIMEOUT", text, details=details)
+        self._channel.describe(error)
+        return error
 
     # -- what the revisions differ in ------------------------------------------------------------
 

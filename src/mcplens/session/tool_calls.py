@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from mcplens.errors import InspectorError, ProtocolError, ServerError
+from mcplens.errors import InspectorError, ServerError
 from mcplens.protocol.frames import Frame, RequestId
 from mcplens.protocol.result_types import Tool, ToolResult
 from mcplens.protocol.tasks import IMMEDIATE_RESPONSE, Task, TaskProblem, is_milliseconds, read_task
@@ -79,8 +79,9 @@ class ToolCalls:
                     poller = self._adopt(frame, params, on_progress, tag)
                     frame = await self._tasks.result_of(poller, limit)
             return typed_tool_result(frame, self._catalog.tool(name), self._catalog.output_schemas)
-        except ProtocolError as error:
-            raise error.with_details(server_id=self._connection.server_id) from None
+        except InspectorError as error:
+            self._connection.describe(error, "tools/call")
+            raise
         finally:
             if limit is not None:
                 limit.end()
@@ -114,10 +115,14 @@ class ToolCalls:
                 if not isinstance(made, Frame):
                     return made.task
                 frame = made
+            text = "the server answered at once and made no task of it"
+            raise invalid("tools/call", text, frame)
+        except InspectorError as error:
+            self._connection.describe(error, "tools/call")
+            raise
         finally:
             if limit is not None:
                 limit.end()
-        raise invalid("tools/call", "the server answered at once and made no task of it", frame)
 
     def _send(
         self,
@@ -205,8 +210,7 @@ class ToolCalls:
     def _refuse(self, why: str) -> None:
         if self._connection.options.enforce_capabilities:
             text = f"{why}; enforce_capabilities=False asks for a task all the same"
-            details = {"server_id": self._connection.server_id, "method": "tools/call"}
-            raise InspectorError("CAPABILITY_NOT_SUPPORTED", text, details=details)
+            raise InspectorError("CAPABILITY_NOT_SUPPORTED", text)
 
     async def _create(
         self,
