@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from mcplens.bus import Bus
 from mcplens.clock import ManualClock
 from mcplens.events import EventsMissed
-from mcplens.store import retention, schema
+from mcplens.store import recorder, retention, schema
 from mcplens.store.database import Database, Run
 from mcplens.store.history import History
 from mcplens.store.recorder import Recorder
@@ -102,6 +103,43 @@ def with_more_time(path: Path, wall: float) -> None:
     while database._sweeper.is_due:
         database.sweep(wall)
     database.close()
+
+
+def test_a_file_far_above_its_limit_is_brought_back_in_one_go_by_a_program_that_stays(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "STEP_BLOCKS", 1)
+    monkeypatch.setattr(recorder, "_SWEEP_AFTER_S", -1.0)
+    for number in range(3):
+        record(path, number * 10.0, count=3000)
+    done, steps = threading.Event(), 0
+    sweep = Database.sweep
+
+    def counted(database: Database, wall: float) -> bool:
+        nonlocal steps
+        steps += 1
+        has_more = sweep(database, wall)
+        if not has_more:
+            done.set()
+        return has_more
+
+    monkeypatch.setattr(Database, "sweep", counted)
+    clock = ManualClock(1000.0)  # it does not move: the time for one go never ends
+    bus = Bus(clock)
+    limits = Retention(max_bytes=path.stat().st_size // 3)
+    with Recorder(bus, path, clock=clock, retention=limits):
+        publish_frames(bus, 1)
+        assert done.wait(20)
+        assert steps > 10
+        assert len(run_ids(path)) < 4
+
+
+def test_a_short_command_pays_for_one_step_of_bringing_a_file_back(path: Path) -> None:
+    for number in range(3):
+        record(path, number * 10.0, count=10_000)
+    before = blocks(path)
+    record(path, 1000.0, limits=Retention(max_bytes=1))
+    assert before - 2 * retention.STEP_BLOCKS <= blocks(path) < before
 
 
 def test_the_oldest_runs_go_while_the_file_is_too_large(path: Path) -> None:

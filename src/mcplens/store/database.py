@@ -6,7 +6,6 @@ owns the file itself, retention.py what is kept for how long.
 
 from __future__ import annotations
 
-import contextlib
 import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -101,13 +100,17 @@ class Database:
         self._blocks.clear()
         return added
 
-    def sweep(self, wall: float) -> None:
-        """Delete a little of what is beyond the retention limits."""
+    def sweep(self, wall: float) -> bool:
+        """Delete a little of what is beyond the retention limits; returns whether there is more."""
         sweeper = self._sweeper
-        if sweeper is not None and sweeper.is_due:
-            with contextlib.suppress(Locked):  # the next sweep tries again
-                self._transact(lambda: sweeper.step(wall, self._run_no))
-                self._guard(sweeper.give_back)
+        if sweeper is None or not sweeper.is_due:
+            return False
+        try:
+            self._transact(lambda: sweeper.step(wall, self._run_no))
+            self._guard(sweeper.give_back)
+        except Locked:  # the next sweep tries again
+            return False
+        return sweeper.is_due
 
     def close(self) -> None:
         connection, self._connection = self._connection, None

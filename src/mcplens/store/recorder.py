@@ -42,6 +42,11 @@ _BATCH_BYTES: Final = 8 * 1024 * 1024
 _SLICE_EVENTS: Final = 256
 # A larger slice is split, so that transactions keep their size.
 _SLICE_BYTES: Final = 1024 * 1024
+# A file far above its limit is brought back in a minute, in the background: so long at a time, with
+# pauses for others, and not while a program starts or a short command runs.
+_SWEEP_S: Final = 0.5
+_SWEEP_PAUSE_S: Final = 0.1
+_SWEEP_AFTER_S: Final = 3.0
 # How long closing waits for a disk that does not respond.
 CLOSE_TIMEOUT_S: Final = 5.0
 
@@ -170,18 +175,22 @@ class Recorder:
 
     def _work(self) -> None:
         self._each(lambda destination: destination.open())
-        pause_s, slept_s = FLUSH_S, 0.0
+        pause_s, slept_s, is_sweeping = FLUSH_S, 0.0, False
+        settled = self._clock.monotonic() + _SWEEP_AFTER_S
         while self._destinations and not self._is_closing.wait(pause_s):
             events = self._bus.since(self._last_seq)
             slept_s += pause_s
-            is_due = slept_s >= FLUSH_S
+            is_due = slept_s >= FLUSH_S or is_sweeping
             self._take(events, is_due=is_due)
             if is_due:
                 slept_s = 0.0
                 self._record(self._thinner.tail())
                 self._commit()
-                self._each(self._sweep)
+                is_settled = self._clock.monotonic() > settled
+                is_sweeping = self._sweep_for(_SWEEP_S if is_settled else 0.0)
             pause_s = _pause_s(len(events), pause_s)
+            if is_sweeping:
+                pause_s = min(pause_s, _SWEEP_PAUSE_S)
         self._end()
         self._ended.set()
         if self._on_ended is not None:
@@ -196,7 +205,7 @@ class Recorder:
         self._record(self._thinner.tail())
         self._miss_until(self._end_seq, ended, events[-1].mono if events else 0.0)
         self._commit(ended)
-        self._each(self._sweep)
+        self._sweep_for(0.0)
         self._each(lambda destination: destination.close())
         if self._live is not None:
             self._live.release()
@@ -256,8 +265,24 @@ class Recorder:
             self._batch_events = self._batch_bytes = 0
             self._each(lambda destination: destination.commit(ended))
 
-    def _sweep(self, destination: Destination) -> None:
-        destination.sweep(self._clock.wall())
+    def _sweep_for(self, seconds: float) -> bool:
+        """Bring the file towards its limits for so long, at least by one step.
+
+        Returns whether there is more to do.
+        """
+        due = self._clock.monotonic() + seconds
+        more: list[Destination] = []
+
+        def sweep(destination: Destination) -> None:
+            while destination.sweep(self._clock.wall()):
+                # A flood of events fills the ring of the bus in a moment: they come first.
+                is_busy = self._bus.last_seq - self._last_seq > _LOOK_EVENTS
+                if is_busy or self._clock.monotonic() >= due or self._is_closing.is_set():
+                    more.append(destination)
+                    return
+
+        self._each(sweep)
+        return bool(more)
 
     def _miss_until(self, seq: int, wall: float, mono: float) -> None:
         """Record a gap, if events up to this one dropped out of the ring."""

@@ -154,8 +154,9 @@ class TraceFile:
         if self._file is not None:
             self._file.flush()
 
-    def sweep(self, wall: float) -> None:
+    def sweep(self, wall: float) -> bool:
         """A trace file belongs to the user: nothing in it is ever deleted."""
+        return False
 
     def close(self) -> None:
         file, self._file = self._file, None
