@@ -9,9 +9,7 @@ client's in flight, marked as inferred. Nothing is answered, changed or refused 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeGuard
-
-import msgspec
+from typing import Any, Final
 
 from mcplens.bus import Publisher
 from mcplens.clock import Clock
@@ -39,10 +37,8 @@ from mcplens.protocol.eras import (
     choose_version,
     era_of,
 )
-from mcplens.protocol.frames import Batch, Frame, Kind, Malformed, Message, RequestId
-
-# Requests without an answer that are remembered, of each side; older ones count as unknown.
-MAX_OPEN: Final = 10_000
+from mcplens.protocol.frames import Batch, Frame, Kind, Malformed, Message
+from mcplens.tap.open_requests import OpenRequest, OpenRequests
 
 _PURPOSES: Final = {
     "initialize": "handshake",
@@ -51,55 +47,6 @@ _PURPOSES: Final = {
     "subscriptions/listen": "listening",
     "tasks/get": "task_polling",
 }
-_ASIDE: Final = frozenset({"heartbeat", "listening"})
-
-
-class _Request(msgspec.Struct, frozen=True, kw_only=True):
-    """A request that waits for its answer."""
-
-    id: RequestId
-    seq: int
-    method: str
-    call_id: str | None
-    purpose: str | None
-    token: object
-    started: float
-
-
-class _Open:
-    """The requests of one side that wait for an answer."""
-
-    def __init__(self) -> None:
-        self._by_id: dict[RequestId, _Request] = {}
-
-    def __repr__(self) -> str:
-        return f"<_Open {len(self._by_id)} requests>"
-
-    def add(self, request: _Request) -> None:
-        # An id that is used again: the newer request is the one that an answer is for.
-        self._by_id.pop(request.id, None)
-        self._by_id[request.id] = request
-        if len(self._by_id) > MAX_OPEN:
-            del self._by_id[next(iter(self._by_id))]
-
-    def get(self, identity: object) -> _Request | None:
-        return self._by_id.get(identity) if _is_id(identity) else None
-
-    def answered(self, identity: RequestId | None) -> _Request | None:
-        return None if identity is None else self._by_id.pop(identity, None)
-
-    def with_token(self, token: object) -> _Request | None:
-        if not _is_id(token):
-            return None
-        same = self._by_id.get(token)
-        if same is not None and same.token == token:
-            return same
-        return next((one for one in self._by_id.values() if one.token == token), None)
-
-    def only_call(self) -> _Request | None:
-        """The only request in flight, heartbeats and listening aside."""
-        calls = [one for one in self._by_id.values() if one.purpose not in _ASIDE]
-        return calls[0] if len(calls) == 1 else None
 
 
 class Conversation:
@@ -108,8 +55,8 @@ class Conversation:
     def __init__(self, publish: Publisher, clock: Clock) -> None:
         self._publish = publish
         self._clock = clock
-        self._requests = _Open()  # of the client's
-        self._questions = _Open()  # of the server's
+        self._requests = OpenRequests()  # of the client's
+        self._questions = OpenRequests()  # of the server's
         self._client: tuple[Any, Any] | None = None  # as it introduced itself last
 
     def __repr__(self) -> str:
@@ -120,7 +67,7 @@ class Conversation:
     def client_said(self, message: Message, exchange_id: int | None = None) -> FrameSent:
         """A message of the client's is on its way to the server."""
         asks = _requests_in(message)
-        link: _Request | None = None
+        link: OpenRequest | None = None
         call_id, purpose = None, None
         if asks:
             call_id, purpose = self._publish.next_call_id(), _purpose(asks[0].method)
@@ -165,7 +112,7 @@ class Conversation:
             )
         )
 
-    def _of_client(self, message: Message) -> _Request | None:
+    def _of_client(self, message: Message) -> OpenRequest | None:
         """The request that a message of the client's belongs to, which asks nothing itself."""
         if isinstance(message, Batch):
             return _same([self._of_client(member) for member in message.members])
@@ -212,7 +159,7 @@ class Conversation:
                 self._server_frame(member, received, seq, link)
 
     def _server_frame(
-        self, frame: Frame, received: FrameReceived, seq: int, link: _Request | None
+        self, frame: Frame, received: FrameReceived, seq: int, link: OpenRequest | None
     ) -> None:
         match frame.kind:
             case Kind.RESULT | Kind.ERROR:
@@ -268,7 +215,7 @@ class Conversation:
         )
 
     def _server_notified(
-        self, frame: Frame, received: FrameReceived, seq: int, link: _Request | None
+        self, frame: Frame, received: FrameReceived, seq: int, link: OpenRequest | None
     ) -> None:
         fields = _fields(frame)
         if frame.method == "notifications/message":
@@ -311,7 +258,7 @@ class Conversation:
 
     def _of_server(
         self, message: Message, carrier: FrameSent | None
-    ) -> tuple[_Request | None, bool]:
+    ) -> tuple[OpenRequest | None, bool]:
         """The request that a message of the server's belongs to, and whether that is inferred."""
         told = self._told_by_server(message)
         if told is not None:
@@ -325,7 +272,7 @@ class Conversation:
         only = self._requests.only_call()
         return only, only is not None
 
-    def _told_by_server(self, message: Message) -> _Request | None:
+    def _told_by_server(self, message: Message) -> OpenRequest | None:
         if isinstance(message, Batch):
             return _same([self._told_by_server(member) for member in message.members])
         if isinstance(message, Malformed):
@@ -399,10 +346,10 @@ def _opened(
     call_id: str | None,
     purpose: str | None,
     clock: Clock,
-) -> _Request:
+) -> OpenRequest:
     assert frame.id is not None
     meta = fields.get("_meta")
-    return _Request(
+    return OpenRequest(
         id=frame.id,
         seq=seq,
         method=frame.method,
@@ -440,18 +387,14 @@ def _replies_in(message: Message) -> list[Frame]:
     return [one for one in members if isinstance(one, Frame) and one.kind in replies]
 
 
-def _first(found: Iterable[_Request | None]) -> _Request | None:
+def _first(found: Iterable[OpenRequest | None]) -> OpenRequest | None:
     return next((one for one in found if one is not None), None)
 
 
-def _same(found: list[_Request | None]) -> _Request | None:
+def _same(found: list[OpenRequest | None]) -> OpenRequest | None:
     """The request of all, if it is the same."""
     seqs = {None if one is None else one.seq for one in found}
     return found[0] if len(seqs) == 1 and found else None
-
-
-def _is_id(value: object) -> TypeGuard[RequestId]:
-    return isinstance(value, int | str) and not isinstance(value, bool)
 
 
 def _value(frame: Frame) -> Any:
