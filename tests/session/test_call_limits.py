@@ -11,7 +11,7 @@ from mcplens.session.input_rounds import MAX_ROUNDS
 from . import extension_servers, task_servers
 from .extension_servers import Person, extended
 from .person import ACCEPTED, ELICIT, FORM
-from .scripted import STATELESS, Rig, ScriptedServer, failure
+from .scripted import SILENT, STATELESS, Rig, ScriptedServer, failure
 
 
 def task_rig(era: str, **options: Any) -> Rig:
@@ -142,3 +142,16 @@ async def test_a_call_that_ends_in_time_leaves_nothing_behind() -> None:
         await rig.advance(2)
         assert (await call).content[0].text == "done"
         assert "0 running" in repr(rig.client.connection.limits)
+
+
+async def test_all_pages_of_a_list_share_the_time_of_the_call() -> None:
+    server = ScriptedServer({"tools/list": SILENT})
+    async with Rig(server) as rig:
+        listing = await rig.started(rig.client.list_tools(timeout_s=5))
+        await rig.advance(4)
+        server.reply(server.sent("tools/list")[0]["id"], {"tools": [], "nextCursor": "more"})
+        await rig.advance(0.9)
+        assert len(server.sent("tools/list")) == 2
+        assert not listing.done()
+        await rig.advance(0.1)
+        assert failure(listing).code == "REQUEST_TIMEOUT"

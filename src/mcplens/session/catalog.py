@@ -5,8 +5,7 @@ Also what is subscribed to, in the way of either era, and restored after a recon
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from functools import partial
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from typing import Any, Final, TypeVar, Unpack
 
 import msgspec
@@ -131,7 +130,14 @@ class Catalog:
             options["tag"] = self._connection.new_tag("catalog")
         if kind not in self._lists:
             self._changed_meanwhile.setdefault(kind, False)
-        fetch = partial(self.fetch_page, kind, **options)
+        now, timeout_s = self._connection.clock.monotonic, options.get("timeout_s")
+        ends_at = None if timeout_s is None else now() + timeout_s
+
+        def fetch(cursor: str | None) -> Awaitable[ListPage]:
+            if ends_at is not None:  # the caller's time is for all pages together
+                options["timeout_s"] = max(0.0, ends_at - now())
+            return self.fetch_page(kind, cursor, **options)
+
         return each_page(kind, fetch, self._connection.remark, cursor)
 
     async def fetch_page(
