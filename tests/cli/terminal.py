@@ -15,6 +15,7 @@ import termios
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from tests.cli.shell import MCPLENS, TIMEOUT_S, Shell, read_some
 
@@ -112,9 +113,13 @@ class Terminal:
 
 @contextlib.contextmanager
 def terminal(
-    shell: Shell, *words: str, columns: int = 80, stdout: Path | None = None
+    shell: Shell,
+    *words: str,
+    columns: int = 80,
+    stdin: BinaryIO | None = None,
+    stdout: Path | None = None,
 ) -> Iterator[Terminal]:
-    """Run a command on a terminal of its own; its stdout may go to a file."""
+    """Run a command on a terminal of its own; stdin and stdout may be files."""
     out = None if stdout is None else stdout.open("wb")
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
@@ -122,12 +127,12 @@ def terminal(
         [MCPLENS, *words],
         cwd=shell.home,
         env=shell.environment,
-        stdin=theirs,
+        stdin=theirs if stdin is None else stdin,
         stdout=theirs if out is None else out,
         stderr=theirs,
         start_new_session=True,
         # Only a session's own terminal turns Ctrl-C into a signal.
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        preexec_fn=lambda: fcntl.ioctl(2, termios.TIOCSCTTY, 0),
     )
     os.close(theirs)
     if out is not None:

@@ -3,7 +3,9 @@
 import json
 import re
 import sys
+import threading
 import unicodedata
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ from tests.servers.run import ROOT
 
 SERVER = ["--", sys.executable, "-S", str(ROOT / "tests" / "servers" / "hostile.py")]
 # The escape sequences that mcplens itself writes: styles, and a line that is drawn anew.
-OURS = re.compile(r"\x1b\[(0|1|2|31|33)m|\r\x1b\[K|\r(?=\n)")
+OURS = re.compile(r"\x1b\[(0|1|2|31|32|33)m|\r\x1b\[K|\r(?=\n)")
 HARMFUL = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 # Each command in the ways in which it shows text; `-v` has the frames too.
@@ -61,7 +63,7 @@ def assert_harmless(screen: Terminal) -> None:
 
 
 def test_every_command_is_run_against_the_hostile_server() -> None:
-    tested = {*ON_TERMINAL, *NOT_SHOWING, "history", "servers", "web"}
+    tested = {*ON_TERMINAL, *NOT_SHOWING, "auth", "history", "servers", "shell", "web"}
     assert tested == set(COMMANDS)
 
 
@@ -73,6 +75,80 @@ def test_nothing_that_a_server_wrote_reaches_the_terminal_as_a_control_character
         screen.end()
         assert "owned" in screen.drawn
         assert_harmless(screen)
+
+
+def test_the_shell_shows_nothing_of_a_server_as_a_control_character(shell: Shell) -> None:
+    steps = shell.home / "steps.txt"
+    steps.write_text("tools\ncall run\ncall error\nread x://a\ninfo\n")
+    words = ["shell", "--keep-going", "--no-record", *SERVER]
+    with steps.open("rb") as file, terminal(shell, *words, stdin=file) as screen:
+        screen.end()
+        assert "owned" in screen.drawn
+        assert_harmless(screen)
+
+
+def test_what_is_printed_above_the_prompt_of_the_shell_is_harmless(shell: Shell) -> None:
+    with terminal(shell, "shell", "--no-record", *SERVER, columns=300) as screen:
+        screen.until_line("stderr")
+        screen.type("call run\n")
+        screen.until_line("text\\x1b]0;owned")
+        screen.type("exit\n")
+        screen.end()
+    # The prompt has escape sequences of its own.
+    sequences = ("\x1b]0;", "\x1b[2J", "\x1b[8m", "\x9b", "\x9d", "\u202e", "\u200b", "\x08\x7f")
+    assert [each for each in sequences if each in screen.drawn] == []
+
+
+class _HostileSignIn(BaseHTTPRequestHandler):
+    """Wants a sign-in, and has the same texts in everything that it says of it."""
+
+    def do_GET(self) -> None:
+        here = f"http://{self.headers['Host']}"
+        if "oauth-protected-resource" in self.path:
+            facts = {"resource": f"{here}/mcp", "authorization_servers": [here]}
+            self._answer(200, facts | {"scopes_supported": [EVIL], "resource_name": EVIL})
+        elif "well-known" in self.path:
+            ends = dict.fromkeys(("authorization_endpoint", "token_endpoint"), f"{here}/x")
+            facts = {"issuer": here, "registration_endpoint": f"{here}/register", **ends}
+            lists = {"response_types_supported": ["code"], "scopes_supported": [EVIL]}
+            pkce = {"code_challenge_methods_supported": ["S256"]}
+            self._answer(200, {**facts, **lists, **pkce, f"odd{EVIL}": EVIL})
+        else:
+            self._answer(401, {"error": EVIL})
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        is_register = self.path == "/register"
+        self._answer(400 if is_register else 401, {"error": EVIL, "error_description": EVIL})
+
+    def _answer(self, status: int, value: object) -> None:
+        body = json.dumps(value, ensure_ascii=False).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("WWW-Authenticate", 'Bearer realm="\x9b2J\x85"')
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Not on the terminal of the tests."""
+
+
+@pytest.mark.parametrize("action", ["debug", "login"])
+def test_a_sign_in_shows_nothing_of_a_server_as_a_control_character(
+    shell: Shell, action: str
+) -> None:
+    with HTTPServer(("127.0.0.1", 0), _HostileSignIn) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        address = f"http://127.0.0.1:{server.server_port}/mcp"
+        words = ["auth", action, address, "--no-browser", "--no-record"]
+        with terminal(shell, *words) as screen:
+            assert screen.end() != 0
+        server.shutdown()
+        thread.join()
+    assert "owned" in screen.drawn
+    assert_harmless(screen)
 
 
 @pytest.fixture(scope="module")
