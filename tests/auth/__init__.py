@@ -1,0 +1,1 @@
+"""Tests of mcplens.auth, against real servers, broken ones, and without any."""

@@ -1,38 +1,22 @@
 """Signing in to servers that we did not write: the official SDK's and fastmcp's."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
-import aiohttp
 import pytest
 from msgspec.structs import replace
 
 import mcplens
-from mcplens.auth.steps import Authorize, SignIn
+from mcplens.auth.steps import SignIn
 from mcplens.auth.storage import SignInStore
 from mcplens.clock import SystemClock
+from tests.auth.protected import consent
 from tests.servers.run import Server, serve
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("MCPLENS_STATE_DIR", str(tmp_path))
-    return tmp_path
 
 
 @pytest.fixture(params=["mcp", "fastmcp"])
 async def server(request: pytest.FixtureRequest) -> AsyncIterator[Server]:
     async with serve("sdk_oauth", "--sdk", request.param, "--transport", "http") as found:
         yield found
-
-
-async def consent(request: Authorize) -> str:
-    """A person who is signed in there already, and agrees to everything."""
-    async with (
-        aiohttp.ClientSession() as session,
-        session.get(request.url, allow_redirects=False) as answer,
-    ):
-        return answer.headers["Location"]
 
 
 async def test_a_sign_in_is_used_refreshed_and_survives_a_restart(server: Server) -> None:

@@ -60,7 +60,9 @@ def registration_body(
     method = settings.token_endpoint_auth_method
     if method is None:
         is_public = not methods or "none" in methods
-        method = "none" if is_public else next((m for m in _SECRET_METHODS if m in methods), "none")
+        # In the body rather than in a header: the official SDK's servers revoke nothing otherwise.
+        ways = reversed(_SECRET_METHODS)
+        method = "none" if is_public else next((m for m in ways if m in methods), "none")
     return {
         "client_name": settings.client_name,
         "redirect_uris": [redirect_uri],

@@ -26,7 +26,7 @@ from mcplens.auth.metadata import (
     read_object,
     read_protected_resource,
 )
-from mcplens.auth.problems import SignInProblem
+from mcplens.auth.problems import NoMetadata, SignInProblem
 from mcplens.auth.settings import AuthSettings
 from mcplens.auth.steps import Choose, Fetch, Fetched, Note, Step
 
@@ -125,7 +125,7 @@ def _find_without_resource(
     found = yield from _look_for_server(origin(server_url))
     if isinstance(found, AuthorizationServer):
         return found
-    if "answered with HTTP 404" not in found.message and "405" not in found.message:
+    if not isinstance(found, NoMetadata):
         raise found
     assumed = assumed_authorization_server(server_url)
     yield Note("authorization_server", "no metadata: the places of 2025-03-26 are assumed")
@@ -137,22 +137,24 @@ def _look_for_server(
 ) -> Generator[Step, object, AuthorizationServer | SignInProblem]:
     """The metadata, or why there is none; wrong metadata is raised at once."""
     step = "authorization_server"
-    problem = SignInProblem(f"{issuer} has no metadata", expected="metadata of the issuer")
+    came: list[str] = []
+    is_absent = True
     for place in authorization_server_places(issuer):
         answer = yield from fetch(Fetch(step, "GET", place, _JSON))
         if answer.status != 200:
-            came = f"GET {place} was answered with HTTP {answer.status}"
-            problem = SignInProblem(came, expected="metadata of the issuer (RFC 8414, OpenID)")
+            came.append(f"GET {place} was answered with HTTP {answer.status}")
+            is_absent = is_absent and 400 <= answer.status < 500
             continue
         if not _is_object(answer.body):
-            came = f"GET {place} was not answered with JSON"
-            problem = SignInProblem(came, expected="a JSON object")
+            came.append(f"GET {place} was not answered with JSON")
+            is_absent = False
             continue
         found = read_authorization_server(answer.body, issuer)
         facts = {"issuer": issuer, "metadata": place}
         yield Note(step, f"{place} is the metadata of {issuer}", facts)
         return found
-    return problem
+    kind = NoMetadata if is_absent else SignInProblem
+    return kind("; ".join(came), expected=f"metadata of {issuer} (RFC 8414, OpenID)")
 
 
 def _is_object(body: bytes) -> bool:

@@ -13,6 +13,10 @@ class SignInProblem(Exception):
         self.hint = hint
 
 
+class NoMetadata(SignInProblem):
+    """An authorization server has no metadata at all."""
+
+
 class RefusedByServer(SignInProblem):
     """The authorization server answered with an OAuth error (RFC 6749, 5.2)."""
 

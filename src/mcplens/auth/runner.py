@@ -55,6 +55,10 @@ class SignInFailed(InspectorError):
         super().__init__("SIGN_IN_FAILED", message, details=shown)
 
 
+def _doing(step: str) -> str:
+    return "signing out of" if step == "revocation" else "signing in to"
+
+
 class FlowRunner:
     """Carries out the steps of one sign-in."""
 
@@ -257,7 +261,7 @@ class FlowRunner:
     def _failed(self, message: str, expected: str = "", **details: Any) -> SignInFailed:
         self._tell("failed", message, expected)
         error = SignInFailed(
-            f"signing in to {self._server_url} failed: {message}",
+            f"{_doing(self._step)} {self._server_url} failed: {message}",
             step=self._step,
             expected=expected,
             **details,

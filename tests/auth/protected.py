@@ -1,0 +1,196 @@
+"""A server that wants a sign-in, with its authorization server, in this process; it can misbehave.
+
+Everything that a test may want wrong is an attribute; what was asked of it is kept.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import itertools
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import aiohttp
+from aiohttp import web
+
+from mcplens.auth.steps import Authorize
+
+
+class Protected:
+    """The server, and what it does."""
+
+    def __init__(self) -> None:
+        self.base = ""
+        self.valid: set[str] = set()  # access tokens
+        self.refresh_tokens: set[str] = set()
+        self.codes: dict[str, dict[str, str]] = {}
+        self.asked: list[str] = []  # paths, in order
+        self.forms: list[dict[str, str]] = []  # of the token endpoint
+        self.registrations: list[dict[str, Any]] = []
+        self.revoked: list[str] = []
+        self.authorizations: list[str] = []  # Authorization headers of MCP requests
+        self.expires_in: int | None = 3600
+        place = "{base}/.well-known/oauth-protected-resource/mcp"
+        self.challenge = f'Bearer resource_metadata="{place}"'
+        self.metadata_of_resource: Callable[[], Any] = self._resource
+        self.metadata_of_issuer: Callable[[], Any] = self._issuer
+        self.token_answer: Callable[[dict[str, str]], web.StreamResponse | None] = lambda _: None
+        self.mcp_answer: Callable[[dict[str, Any]], web.StreamResponse | None] = lambda _: None
+        self.calls_gate: asyncio.Barrier | None = None  # all of them have to be there
+        self._numbers = itertools.count(1)
+
+    @property
+    def url(self) -> str:
+        return f"{self.base}/mcp"
+
+    def _resource(self) -> dict[str, Any]:
+        return {
+            "resource": self.url,
+            "authorization_servers": [self.base],
+            "scopes_supported": ["notes"],
+        }
+
+    def _issuer(self) -> dict[str, Any]:
+        return {
+            "issuer": self.base,
+            "authorization_endpoint": f"{self.base}/authorize",
+            "token_endpoint": f"{self.base}/token",
+            "registration_endpoint": f"{self.base}/register",
+            "revocation_endpoint": f"{self.base}/revoke",
+            "code_challenge_methods_supported": ["S256"],
+            "token_endpoint_auth_methods_supported": ["none"],
+            "authorization_response_iss_parameter_supported": True,
+        }
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        self.asked.append(request.path)
+        match request.path:
+            case "/.well-known/oauth-protected-resource/mcp":
+                return _answer(self.metadata_of_resource())
+            case "/.well-known/oauth-authorization-server":
+                return _answer(self.metadata_of_issuer())
+            case "/register":
+                self.registrations.append(await request.json())
+                return web.json_response({"client_id": f"client-{next(self._numbers)}"}, status=201)
+            case "/authorize":
+                return self._authorize(dict(request.query))
+            case "/token":
+                return self._token(dict(await request.post()))  # type: ignore[arg-type]
+            case "/revoke":
+                self.revoked.append(str((await request.post())["token"]))
+                return web.Response()
+            case "/mcp" if request.method == "POST":
+                return await self._mcp(request)
+        return web.Response(status=404)
+
+    def _authorize(self, query: dict[str, str]) -> web.Response:
+        code = f"code-{next(self._numbers)}"
+        self.codes[code] = query
+        values = {"code": code, "state": query["state"], "iss": self.base}
+        location = f"{query['redirect_uri']}?{urlencode(values)}"
+        return web.Response(status=302, headers={"Location": location})
+
+    def _token(self, form: dict[str, str]) -> web.StreamResponse:
+        self.forms.append(form)
+        answer = self.token_answer(form)
+        if answer is not None:
+            return answer
+        if form["grant_type"] == "authorization_code":
+            asked = self.codes.pop(form["code"], None)
+            digest = hashlib.sha256(form["code_verifier"].encode()).digest()
+            sent = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+            if asked is None or asked["code_challenge"] != sent:
+                return web.json_response({"error": "invalid_grant"}, status=400)
+        elif form["grant_type"] == "refresh_token":
+            if form["refresh_token"] not in self.refresh_tokens:
+                return web.json_response({"error": "invalid_grant"}, status=400)
+            self.refresh_tokens.discard(form["refresh_token"])
+        return web.json_response(self.new_tokens())
+
+    def new_tokens(self) -> dict[str, Any]:
+        number = next(self._numbers)
+        access, refresh = f"access-{number}-secret", f"refresh-{number}-secret"
+        self.valid.add(access)
+        self.refresh_tokens.add(refresh)
+        tokens: dict[str, Any] = {
+            "access_token": access, "token_type": "bearer", "refresh_token": refresh
+        }  # fmt: skip
+        return tokens if self.expires_in is None else tokens | {"expires_in": self.expires_in}
+
+    async def _mcp(self, request: web.Request) -> web.StreamResponse:
+        header = request.headers.get("Authorization", "")
+        self.authorizations.append(header)
+        if header.removeprefix("Bearer ") not in self.valid:
+            challenge = self.challenge.format(base=self.base)
+            return web.json_response({}, status=401, headers={"WWW-Authenticate": challenge})
+        message = json.loads(await request.read())
+        refusal = self.mcp_answer(message)
+        if refusal is not None:
+            return refusal
+        if message["method"] == "tools/call" and self.calls_gate is not None:
+            await self.calls_gate.wait()
+        results: dict[str, Any] = {
+            "initialize": {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "protected", "version": "1"},
+            },
+            "tools/list": {"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]},
+            "tools/call": {"content": [{"type": "text", "text": "done"}]},
+        }
+        if "id" not in message:
+            return web.Response(status=202)
+        result = results.get(message["method"])
+        if result is None:
+            error = {"code": -32601, "message": "no such method"}
+            return web.json_response({"jsonrpc": "2.0", "id": message["id"], "error": error})
+        return web.json_response({"jsonrpc": "2.0", "id": message["id"], "result": result})
+
+
+def _answer(value: Any) -> web.StreamResponse:
+    return value if isinstance(value, web.StreamResponse) else web.json_response(value)
+
+
+@asynccontextmanager
+async def protected() -> AsyncIterator[Protected]:
+    """Serve it for the length of the block."""
+    server = Protected()
+    app = web.Application(client_max_size=1 << 30)
+    app.router.add_route("*", "/{path:.*}", server.handle)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    assert site._server is not None
+    port = site._server.sockets[0].getsockname()[1]  # type: ignore[attr-defined]
+    server.base = f"http://127.0.0.1:{port}"
+    try:
+        yield server
+    finally:
+        await runner.cleanup()
+
+
+async def consent(request: Authorize) -> str:
+    """A person who is signed in there already, and agrees to everything."""
+    async with (
+        aiohttp.ClientSession() as session,
+        session.get(request.url, allow_redirects=False) as answer,
+    ):
+        return answer.headers["Location"]
+
+
+def changed(change: Callable[[dict[str, str]], None]) -> Callable[[Authorize], Any]:
+    """A person whose browser comes back with something else in the address."""
+
+    async def come_back(request: Authorize) -> str:
+        returned = await consent(request)
+        values = {name: all_of[0] for name, all_of in parse_qs(urlsplit(returned).query).items()}
+        change(values)
+        return f"{returned.partition('?')[0]}?{urlencode(values)}"
+
+    return come_back
