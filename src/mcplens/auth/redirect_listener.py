@@ -107,6 +107,8 @@ class RedirectListener:
         expected = urlsplit(self._address).path or "/"
         if len(words) != 3 or words[0] != "GET" or words[1].partition("?")[0] != expected:
             return "404 Not Found", _page("Not found", "There is nothing here.")
+        if _is_embedded(head):
+            return "403 Forbidden", _page("Refused", "Only a site that you visit can answer here.")
         query = parse_qs(words[1].partition("?")[2])
         if "code" not in query and "error" not in query:
             return "400 Bad Request", _page("No answer", "This is not the answer to a sign-in.")
@@ -118,6 +120,20 @@ class RedirectListener:
             reason = (query.get("error_description") or query["error"])[-1][:300]
             return "200 OK", _page("Not signed in", f"The site answered: {reason}.")
         return "200 OK", _page("Answer received", "mcplens has the answer and goes on by itself.")
+
+
+def _is_embedded(head: bytes) -> bool:
+    """Whether a page that a person has open requests this as a picture, a frame or by a script.
+
+    It could try all ports, and the first answer counts: the sign-in would fail. A browser that
+    comes back visits the address itself.
+    """
+    lines = head.decode("latin-1").lower().split("\r\n")[1:]
+    headers = {name.strip(): value.strip() for name, _, value in (x.partition(":") for x in lines)}
+    return (
+        headers.get("sec-fetch-mode", "navigate") != "navigate"
+        or headers.get("sec-fetch-dest", "document") != "document"
+    )
 
 
 def _page(title: str, text: str) -> str:
