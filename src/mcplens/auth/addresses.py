@@ -31,8 +31,11 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def check_address(url: object, what: str) -> str:
+def check_address(url: object, what: str, *, named_by: str | None = None) -> str:
     """The address if a secret may be sent there: https, or http on this machine.
+
+    A server elsewhere (`named_by`) must not name one of this machine: it would have us send
+    requests to programs that only we can reach.
 
     Raises:
         SignInProblem: it is neither, or no address at all.
@@ -49,6 +52,11 @@ def check_address(url: object, what: str) -> str:
     is_safe = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host))
     if not is_safe or not host:
         raise SignInProblem(f"{what} is {shown!r}, which is not used", expected=expected)
+    if named_by is not None and is_loopback(host) and not is_loopback(host_of(named_by)):
+        raise SignInProblem(
+            f"{host_of(named_by)} names {shown!r} as {what}, an address of this machine",
+            expected="an address that is not of this machine, as the server is not either",
+        )
     if parts.username is not None or parts.fragment or any(ord(each) < 33 for each in url):
         message = f"{what} is {shown!r}, with a user name, a fragment or spaces in it"
         raise SignInProblem(message, expected=expected)

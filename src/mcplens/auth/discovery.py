@@ -73,7 +73,7 @@ def _find_resource(
     named = challenge.resource_metadata if challenge is not None else None
     places = protected_resource_places(server_url)
     if named is not None:
-        places = [check_address(named, "resource_metadata"), *places]
+        places = [check_address(named, "resource_metadata", named_by=server_url), *places]
     for place in dict.fromkeys(places):
         answer = yield from fetch(Fetch(step, "GET", place, _JSON))
         if answer.status >= 500:
@@ -106,7 +106,7 @@ def _choose(found: ProtectedResource, settings: AuthSettings) -> Generator[Step,
     chosen: object = offered[0]
     if len(offered) > 1:
         chosen = yield Choose("protected_resource", offered)
-    return check_address(chosen, "the authorization server")
+    return check_address(chosen, "the authorization server", named_by=found.resource)
 
 
 def _find_server(issuer: str) -> Generator[Step, object, AuthorizationServer]:

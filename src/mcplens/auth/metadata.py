@@ -90,10 +90,12 @@ def read_authorization_server(body: bytes, issuer: str) -> AuthorizationServer:
     methods = found.get("code_challenge_methods_supported")
     return AuthorizationServer(
         issuer=issuer,
-        token_endpoint=check_address(found.get("token_endpoint"), "token_endpoint"),
-        authorization_endpoint=_optional(found, "authorization_endpoint"),
-        registration_endpoint=_optional(found, "registration_endpoint"),
-        revocation_endpoint=_optional(found, "revocation_endpoint"),
+        token_endpoint=check_address(
+            found.get("token_endpoint"), "token_endpoint", named_by=issuer
+        ),
+        authorization_endpoint=_optional(found, "authorization_endpoint", issuer),
+        registration_endpoint=_optional(found, "registration_endpoint", issuer),
+        revocation_endpoint=_optional(found, "revocation_endpoint", issuer),
         scopes_supported=texts(found.get("scopes_supported")),
         challenge_methods=None if methods is None else texts(methods),
         auth_methods=texts(found.get("token_endpoint_auth_methods_supported")),
@@ -121,5 +123,5 @@ def texts(value: object) -> tuple[str, ...]:
     return tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
 
 
-def _optional(found: dict[str, Any], name: str) -> str | None:
-    return None if found.get(name) is None else check_address(found[name], name)
+def _optional(found: dict[str, Any], name: str, issuer: str) -> str | None:
+    return None if found.get(name) is None else check_address(found[name], name, named_by=issuer)
