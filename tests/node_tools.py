@@ -37,6 +37,12 @@ def memory_argv() -> list[str]:
     return _argv("server-memory", [])
 
 
+def oidc_argv(resource: str, lifetime_s: int) -> list[str]:
+    """Runs an authorization server (oidc-provider) for one resource; see oidc_server.mjs."""
+    script = Path(__file__).parent / "node" / "oidc_server.mjs"
+    return [node(), str(script), resource, str(lifetime_s)]
+
+
 def conformance_argv(*arguments: str) -> list[str]:
     """Runs the official conformance suite, for example with "client" and its options."""
     return _argv("conformance", arguments)

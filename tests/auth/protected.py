@@ -10,7 +10,7 @@ import base64
 import hashlib
 import itertools
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -42,11 +42,15 @@ class Protected:
         self.token_answer: Callable[[dict[str, str]], web.StreamResponse | None] = lambda _: None
         self.mcp_answer: Callable[[dict[str, Any]], web.StreamResponse | None] = lambda _: None
         self.calls_gate: asyncio.Barrier | None = None  # all of them have to be there
+        self.is_valid: Callable[[str], Awaitable[bool]] = self._is_valid
         self._numbers = itertools.count(1)
 
     @property
     def url(self) -> str:
         return f"{self.base}/mcp"
+
+    async def _is_valid(self, token: str) -> bool:
+        return token in self.valid
 
     def _resource(self) -> dict[str, Any]:
         return {
@@ -125,7 +129,7 @@ class Protected:
     async def _mcp(self, request: web.Request) -> web.StreamResponse:
         header = request.headers.get("Authorization", "")
         self.authorizations.append(header)
-        if header.removeprefix("Bearer ") not in self.valid:
+        if not await self.is_valid(header.removeprefix("Bearer ")):
             challenge = self.challenge.format(base=self.base)
             return web.json_response({}, status=401, headers={"WWW-Authenticate": challenge})
         message = json.loads(await request.read())

@@ -9,6 +9,10 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from joserfc import jwt
+from joserfc.jwk import ECKey
 
 import mcplens
 from mcplens.auth.steps import Authorize
@@ -445,6 +449,29 @@ async def test_a_machine_signs_in_with_its_secret(server: Protected) -> None:
     assert form["grant_type"] == "client_credentials"
     assert (form["client_id"], form["client_secret"]) == ("robot", "robots-secret")
     assert form["scope"] == "notes"
+
+
+async def test_a_machine_signs_in_with_its_key(server: Protected, folder: Path) -> None:
+    private = ec.generate_private_key(ec.SECP256R1())
+    form_of_key = (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (folder / "key.pem").write_bytes(private.private_bytes(*form_of_key))
+    path = str(folder / "key.pem")
+    auth = {"grant": "client_credentials", "clientId": "robot", "privateKeyFile": path}
+    async with connect(server, auth=auth) as client:
+        await client.call_tool("echo")
+    (form,) = server.forms
+    token = jwt.decode(form["client_assertion"], ECKey.import_key(private.public_key()))
+    assert (token.header["alg"], token.claims["sub"]) == ("ES256", "robot")
+    assert token.claims["aud"] == server.base
+    assert "client_secret" not in form
+
+
+async def test_a_key_that_cannot_be_used_is_named(server: Protected, folder: Path) -> None:
+    (folder / "key.pem").write_text("not a key")
+    path = str(folder / "key.pem")
+    auth = {"grant": "client_credentials", "clientId": "robot", "privateKeyFile": path}
+    error = await failure(server, auth=auth)
+    assert f"{path} is no key that we can sign with" in error.message
 
 
 async def test_a_sign_out_elsewhere_ends_this_sign_in_too(server: Protected) -> None:

@@ -11,6 +11,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -166,6 +167,21 @@ async def sign_in_with_a_secret(url: str, version: str) -> None:
         "grant": "client_credentials",
         "clientId": context["client_id"],
         "clientSecret": context["client_secret"],
+    }
+    async with connect_signed_in(url, version, auth) as client:
+        await client.list_tools()
+
+
+@scenario("auth/client-credentials-jwt")
+async def sign_in_with_a_key(url: str, version: str) -> None:
+    context = json.loads(os.environ["MCP_CONFORMANCE_CONTEXT"])
+    path = Path(os.environ["MCPLENS_STATE_DIR"]) / "key.pem"
+    path.write_text(context["private_key_pem"])
+    auth = {
+        "grant": "client_credentials",
+        "clientId": context["client_id"],
+        "privateKeyFile": str(path),
+        "signingAlgorithm": context["signing_algorithm"],
     }
     async with connect_signed_in(url, version, auth) as client:
         await client.list_tools()

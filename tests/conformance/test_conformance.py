@@ -82,6 +82,7 @@ SIGN_IN = {
 # Of an extension or an old revision, which no list of a revision has.
 OTHER_SIGN_INS = (
     ("2025-11-25", "auth/client-credentials-basic"),
+    ("2025-11-25", "auth/client-credentials-jwt"),
     ("2025-03-26", "auth/2025-03-26-oauth-endpoint-fallback"),
     ("2025-03-26", "auth/2025-03-26-oauth-metadata-backcompat"),
 )
