@@ -66,8 +66,8 @@ _SETTLE = """async () => {
   }
 }"""
 _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-_AXE = """async (runOnly) =>
-  (await axe.run({ runOnly, resultTypes: ["violations"] })).violations
+_AXE = """async ([runOnly, within]) =>
+  (await axe.run(within, { runOnly, resultTypes: ["violations"] })).violations
     .filter((one) => one.impact === "serious" || one.impact === "critical")
     .flatMap(({ id, nodes }) =>
       nodes.map((one) => `${id} ${one.html.slice(0, 200)} ${one.failureSummary}`))
@@ -163,13 +163,13 @@ class Watched:
         """Wait until nothing moves: axe takes what fades in or out for too pale."""
         self.page.evaluate(_SETTLE)
 
-    def axe(self, *rules: str) -> list[str]:
+    def axe(self, *rules: str, within: str = "html") -> list[str]:
         """Serious and critical findings of axe, each with the element that it is about."""
         self.settle()
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE.read_text())
         wanted = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": _TAGS}
-        return list(self.page.evaluate(_AXE, wanted))
+        return list(self.page.evaluate(_AXE, [wanted, within]))
 
     def shoot(self, name: str) -> None:
         if SHOTS:

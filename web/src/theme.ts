@@ -93,6 +93,8 @@ export const theme: MantineThemeOverride = createTheme({
         root: size === "xs" ? { "--ai-size": SMALLEST_TARGET } : {},
       }),
     }),
+    // Its placeholder for the focus is no item of a menu; the first item has the focus instead.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Tooltip: { defaultProps: { openDelay: 350, withArrow: true, fz: "xs" } },
     Badge: { defaultProps: { size: "sm", radius: "sm", variant: "light", tt: "none", fw: 500 } },
     Modal: {

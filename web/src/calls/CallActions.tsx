@@ -25,6 +25,12 @@ function CopyAs({ call }: { call: CallView }) {
   const isPlain = isSafeCommand(call, server);
   // The command line would take such a name for an option.
   const isOption = call.server_id.startsWith("-");
+  // Not disabled while it is fetched: a menu without an item to focus cannot be closed by a key.
+  const copying = (write: typeof asPython) => ({
+    "aria-disabled": !isReady || undefined,
+    closeMenuOnClick: isReady,
+    onClick: () => void (isReady && copyText(write(call, value, server))),
+  });
   return (
     <Menu position="bottom-end" opened={isOpen} onChange={setOpen}>
       <Menu.Target>
@@ -38,27 +44,14 @@ function CopyAs({ call }: { call: CallView }) {
           <Menu.Label>No command: a header has a name that is not safe in a shell</Menu.Label>
         )}
         {isOption && <Menu.Label>No command: the server's name looks like an option</Menu.Label>}
-        <Menu.Item
-          disabled={!isReady || !isPlain || isOption}
-          onClick={() => void copyText(asCommand(call, value, server))}
-        >
+        <Menu.Item disabled={!isPlain || isOption} {...copying(asCommand)}>
           mcplens command
         </Menu.Item>
-        <Menu.Item disabled={!isReady} onClick={() => void copyText(asPython(call, value, server))}>
-          Python
-        </Menu.Item>
-        <Menu.Item
-          disabled={!isReady || !isPlain || !canCurl(server)}
-          onClick={() => void copyText(asCurl(call, value, server))}
-        >
+        <Menu.Item {...copying(asPython)}>Python</Menu.Item>
+        <Menu.Item disabled={!isPlain || !canCurl(server)} {...copying(asCurl)}>
           curl
         </Menu.Item>
-        <Menu.Item
-          disabled={!isReady}
-          onClick={() => void copyText(asJsonRpc(call, value, server))}
-        >
-          JSON-RPC request
-        </Menu.Item>
+        <Menu.Item {...copying(asJsonRpc)}>JSON-RPC request</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );

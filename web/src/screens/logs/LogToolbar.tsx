@@ -80,7 +80,7 @@ ServerLevelSelect.displayName = "ServerLevel";
 
 export const LevelFilter = memo(
   ({ value, onChange }: { value: string[]; onChange(value: string[]): void }) => (
-    <Popover position="bottom-start">
+    <Popover position="bottom-start" trapFocus returnFocus>
       <Popover.Target>
         <Button variant="default" rightSection={<Icon name="down" size={12} />}>
           {value.length === SHOWN_LEVELS.length
@@ -90,7 +90,8 @@ export const LevelFilter = memo(
       </Popover.Target>
       <Popover.Dropdown>
         <Checkbox.Group aria-label="Levels to show" value={value} onChange={onChange}>
-          <div className="stack tight">
+          {/* Far enough apart to be hit. */}
+          <div className="stack tight" style={{ gap: 8 }}>
             {SHOWN_LEVELS.map((level) => (
               <Checkbox key={level} value={level} label={level} />
             ))}

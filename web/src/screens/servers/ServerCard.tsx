@@ -94,7 +94,8 @@ function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): v
           <Menu.Divider />
           <Menu.Item
             leftSection={<Icon name="trash" size={14} />}
-            color="red"
+            // Mantine's red misses AA here.
+            c={server.is_removable ? "var(--bad-ink)" : undefined}
             onClick={remove}
             disabled={!server.is_removable}
           >

@@ -55,7 +55,8 @@ export function LoadMenu({ serverId, calls, onCall, onEvent }: MenuProps) {
         )}
         {problem && <Menu.Label>Earlier runs cannot be read: {problem}</Menu.Label>}
         {!calls.length && !events.length && !problem && (
-          <Menu.Label>Nothing was sent to this server yet.</Menu.Label>
+          // A menu needs an item.
+          <Menu.Item>Nothing was sent to this server yet</Menu.Item>
         )}
       </Menu.Dropdown>
     </Menu>
