@@ -57,6 +57,8 @@ class KnownSecrets:
 
     def learn_members(self, members: Mapping[str, Any], names: Iterable[str] | None = None) -> None:
         """Learn the values of members that are named like secrets, or of those named here."""
+        if not members:
+            return
         from mcplens.protocol.secret_masking import is_secret_option
 
         wanted = None if names is None else frozenset(names)

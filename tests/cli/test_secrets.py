@@ -327,6 +327,16 @@ def test_a_token_that_a_server_repeats_is_in_no_file_and_no_message(
         assert holders(tmp_path, secret) == []
 
 
+def test_a_tap_passes_secrets_on_and_records_none(shell: Shell, tmp_path: Path) -> None:
+    secret = "s3cret-of-the-command"
+    command = [sys.executable, "-c", TALKATIVE_SERVER, "--token", secret]
+    ran = shell.run("tap", "--", *command)
+    assert secret.encode() in ran.out
+    assert secret in ran.err
+    assert (shell.state / "recording.sqlite3").exists()
+    assert holders(tmp_path, secret) == []
+
+
 def test_secrets_of_a_command_that_a_server_prints_are_in_no_file_and_no_message(
     shell: Shell, tmp_path: Path
 ) -> None:

@@ -14,6 +14,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from mcplens.known_secrets import known_secrets
 from mcplens.protocol.secret_masking import is_secret_name, mask
 
 # As `mask()` begins: a line with this is not run, since it would send the mask.
@@ -67,6 +68,7 @@ class SecretMask:
         return line if masked == words else shlex.join(masked)
 
     def _word(self, word: str) -> str:
+        word = known_secrets.mask_text(word)
         for value in self._values:
             word = word.replace(value, mask(value))
         if (found := _MARK.fullmatch(word)) and MASK_START not in word:

@@ -18,6 +18,7 @@ from typing import Final, Literal
 import msgspec
 
 from mcplens.errors import ConfigurationError, InspectorError
+from mcplens.known_secrets import known_secrets
 from mcplens.transports import login_shell_path
 
 FileKind = Literal["missing", "not a file", "not executable", "executable"]
@@ -87,6 +88,9 @@ def resolve_launch(
     environ = os.environ if environ is None else environ
     own_env = resolve_placeholders(env or {}, environ)
     _check_strings(command, own_env)
+    # A server may print what it was started with.
+    known_secrets.learn_command(command)
+    known_secrets.learn_members(own_env)
     _check_folder(cwd)
     inherited = child_environment(environ, inherit_all=inherit_env, platform=platform)
     child_env = merge_environments(inherited, own_env, platform)

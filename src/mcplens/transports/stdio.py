@@ -22,7 +22,6 @@ import msgspec
 from mcplens.clock import within
 from mcplens.errors import InspectorError, TransportError, classify
 from mcplens.events import ProcessExited, ProcessStarted, StderrLine
-from mcplens.known_secrets import known_secrets
 from mcplens.logs import get_logger
 from mcplens.protocol.frames import Malformed, RequestId, parse
 from mcplens.protocol.line_splitter import LineSplitter
@@ -171,12 +170,8 @@ class StdioTransport(Transport):
 
         # Asking the user's shell for its PATH takes up to 4 s, once.
         if needs_shell_path(self._command, env=self._env, cwd=self._cwd):
-            launch = await asyncio.to_thread(resolve)
-        else:
-            launch = resolve()
-        if self._env:
-            known_secrets.learn_members({name: launch.env[name] for name in self._env})
-        return launch
+            return await asyncio.to_thread(resolve)
+        return resolve()
 
     # -- out -----------------------------------------------------------------------------------
 
