@@ -11,7 +11,8 @@ LEGACY = ("--protocol", ERAS[0])
 
 # Speaks 2025-11-25. Its tool's argument `script` says what to do, step by step: ask a question, say
 # a notification, report progress, wait for an answer, hold until a file can be read, hear a
-# notification and write that to a file, die. The answers that came are the result.
+# notification and write that to a file, die; ask later, when a file can be read after the result.
+# The answers that came are the result.
 SERVER = """
 import json, os, sys
 def send(**message):
@@ -42,7 +43,7 @@ while True:
                     send(id=value[0], method=value[1], params=value[2])
                 elif what == "say":
                     send(method=value[0], params=value[1])
-                elif what == "wait":
+                elif what == "wait" and value not in answers:
                     until(lambda each: value in answers)
                 elif what == "progress":
                     token = message["params"]["_meta"]["progressToken"]
@@ -57,6 +58,13 @@ while True:
                     os._exit(3)
         text = json.dumps(answers)
         send(id=message["id"], result={"content": [{"type": "text", "text": text}]})
+        for step in message["params"]["arguments"]["script"]:
+            if "later" in step:
+                file, (number, method, params) = step["later"]
+                open(file).read()
+                send(id=number, method=method, params=params)
+    elif method is None:
+        answers[message["id"]] = message.get("result", message.get("error"))
 """
 
 Step = dict[str, Any]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mcplens.cli import exit_codes, output
-from tests.cli.scripted_server import LEGACY
+from tests.cli.scripted_server import LEGACY, NAME, SERVER, form
 from tests.cli.shell import TIMEOUT_S, Ran, Shell, read_until
 
 DEMO = ("shell", "demo")
@@ -79,6 +79,18 @@ def test_answers_to_questions_are_the_lines_that_follow(shell: Shell) -> None:
     commands = ("call elicit-two", "Ada", "Alan", "call echo text=after")
     done = run(shell, *commands, options=("--elicit", "ask", *LEGACY))
     assert (done.code, done.text) == (exit_codes.DONE, "Ada and Alan\nafter\n")
+
+
+def test_a_question_that_outlives_its_call_is_answered_before_the_next_command(
+    shell: Shell,
+) -> None:
+    script = json.dumps([form(NAME)])
+    commands = (f"call go script:='{script}'", "Ada", "call go script:='[{\"wait\": 1}]'")
+    words = ("shell", "--elicit", "ask", *LEGACY, "--", sys.executable, "-c", SERVER)
+    done = shell.run(*words, stdin=lines(*commands))
+    assert done.code == exit_codes.DONE
+    answers = done.text.splitlines()[-1]
+    assert json.loads(answers) == {"1": {"action": "accept", "content": {"name": "Ada"}}}
 
 
 def test_lines_that_are_not_understood_are_told(shell: Shell) -> None:

@@ -1,5 +1,6 @@
 """`mcplens shell` at a terminal: prompt, history, completion, questions, Ctrl-C."""
 
+import json
 import re
 import shlex
 import stat
@@ -14,6 +15,7 @@ from mcplens.cli import exit_codes
 from mcplens.cli.shell_candidates import Candidates, split_line
 from mcplens.cli.shell_history import HistoryFile, SecretMask
 from mcplens.session.client import Client
+from tests.cli.scripted_server import LEGACY, NAME, SERVER, form
 from tests.cli.shell import Shell
 from tests.cli.terminal import Terminal, terminal
 
@@ -139,6 +141,29 @@ def test_what_a_server_says_meanwhile_stays_above_the_prompt_and_is_harmless(
         person.type("exit")
         assert screen.end() == exit_codes.DONE
     assert "\x1b]0;" not in screen.drawn
+
+
+def test_a_question_outside_of_any_call_waits_for_its_turn_at_the_keyboard(
+    shell: Shell, fifo: Path
+) -> None:
+    ask = form(NAME)["ask"]
+    later = json.dumps([{"later": [str(fifo), ask]}])
+    wait = json.dumps([{"wait": 1}])
+    server = (sys.executable, "-c", SERVER)
+    with terminal(shell, "shell", *LEGACY, "--", *server) as screen:
+        person = Person(screen)
+        person.type(f"call go script:={shlex.quote(later)}")
+        person.ready()
+        screen.type("call go ")
+        person.see("call go ")
+        fifo.write_text("now")
+        person.see("? The server asks something: press Enter to see it")
+        screen.type(f"script:={shlex.quote(wait)}\r")
+        person.see("name*> ")
+        screen.type("Ada\n")
+        person.see('{"1": {"action": "accept", "content": {"name": "Ada"}}}')
+        person.type("exit")
+        assert screen.end() == exit_codes.DONE
 
 
 # -- completion --------------------------------------------------------------------------------

@@ -43,7 +43,6 @@ class InteractiveAnswers:
     name = "person"
 
     def __init__(self) -> None:
-        self._turn = asyncio.Lock()
         self._waiting = 0
         self._keyboard = terminal_reader()
 
@@ -52,8 +51,12 @@ class InteractiveAnswers:
 
     async def answer(self, request: ServerRequest) -> Any:
         self._count(1)
+        if self._keyboard.is_at_prompt:
+            output.note(
+                "? The server asks something: press Enter to see it", fg="yellow", bold=True
+            )
         try:
-            async with self._turn:
+            async with self._keyboard.turn:
                 with self._keyboard.opened():
                     return await self._ask(request)
         finally:

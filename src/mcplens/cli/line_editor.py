@@ -40,6 +40,8 @@ class TerminalReader:
 
     def __init__(self) -> None:
         self.prefix = ""  # before every prompt
+        self.turn = asyncio.Lock()  # held by whoever reads
+        self.is_at_prompt = False  # the shell's, where somebody may be typing a command
         self._is_terminal = False
         self._unread = b""
         self._editor: LineEditor | None = None

@@ -11,7 +11,7 @@ import contextlib
 import shlex
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from copy import copy
 from typing import Final
 
@@ -97,7 +97,7 @@ class Shell:
         info = self._client.server_info
         name = f"{info.get('name', self._target.name)} {info.get('version', '')}".strip()
         output.note(f"connected to {name}; help lists the commands, Ctrl-D ends the shell")
-        while (line := await prompt.read_line()) is not None:
+        while (line := await _next_line(prompt.read_line)) is not None:
             try:
                 await self.run_line(line)
             except _Left:
@@ -109,7 +109,7 @@ class Shell:
         from mcplens.cli.line_editor import terminal_reader
 
         number, has_failed = 0, False
-        while (line := await terminal_reader().read_plain_line()) is not None:
+        while (line := await _next_line(terminal_reader().read_plain_line)) is not None:
             number += 1
             try:
                 code = await self.run_line(line)
@@ -196,6 +196,21 @@ def _help(words: list[str]) -> None:
     output.columns([*rows, *BUILT_IN.items()])
     output.say()
     output.say("tools NAME shows a tool and an example; COMMAND --help shows the options.")
+
+
+async def _next_line(read: Callable[[], Awaitable[str | None]]) -> str | None:
+    """The next command; a question that is still open is answered first."""
+    from mcplens.cli.line_editor import terminal_reader
+
+    reader = terminal_reader()
+    with _interrupts(lambda: output.note("(Ctrl-D gives no answer)")):
+        await reader.turn.acquire()
+    reader.is_at_prompt = sys.stdin.isatty()
+    try:
+        return await read()
+    finally:
+        reader.is_at_prompt = False
+        reader.turn.release()
 
 
 async def _reconnect(client: Client) -> None:
