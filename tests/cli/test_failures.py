@@ -212,6 +212,16 @@ def test_a_flood_of_stray_lines_is_counted_after_the_first_few(shell: Shell) -> 
     assert len(done.err.splitlines()) < 20
 
 
+def test_a_flood_of_stray_lines_is_thinned_in_the_recording_which_says_so(shell: Shell) -> None:
+    shell.config.parent.mkdir(parents=True)
+    shell.config.write_text('{"serverOutputMegabytes": 1}')
+    (shell.home / "flood.py").write_text("for n in range(20000): print('chatter', n)\n")
+    shell.run("tools", "-q", "--", sys.executable, "flood.py")
+    shown = shell.run("history", "show", "-n", "100000").text
+    assert "lines of output are not recorded" in shown
+    assert 3_000 < shown.count("malformed") < 8_000
+
+
 def test_every_snapshot_belongs_to_a_case() -> None:
     cases = {re.sub("[ ,]+", "-", f"{case}{kind}") for case in CASES for kind in ("", " json")}
     assert {file.stem for file in SNAPSHOTS.iterdir()} == cases

@@ -208,6 +208,9 @@ def _line(entry: Entry) -> str:
     text = entry.head.decode("utf-8", "backslashreplace").replace("\n", " ")
     about = entry.reason and f"[malformed: {entry.reason}] "
     label = "" if entry.kind in _ARROWS else f"{entry.method or entry.status or ''} "
+    if entry.kind == "StrayOutputDropped" and entry.detail:
+        lines = entry.detail.get("stdout_lines", 0) + entry.detail.get("stderr_lines", 0)
+        label = f"{lines:,} lines of output are not recorded "
     return f"{entry.run_id[:8]} {entry.seq:>5} {time} {what} {about}{label}{text}"
 
 

@@ -6,7 +6,7 @@ import { command } from "../state/commands";
 import { withErrorToast } from "../state/toasts";
 import { withoutAnsi } from "../values/ansi";
 import { formatDuration } from "../values/format";
-import { connectStepLabel, isRetrying } from "../values/serverState";
+import { connectStepLabel, isRetrying, strayLines } from "../values/serverState";
 import css from "./ConnectProgress.module.css";
 
 export const isConnecting = (server: ServerView): boolean =>
@@ -28,14 +28,14 @@ function StrayLines({ lines }: { lines: string[] }) {
 // Enough to see what it is doing, on a card too.
 const LINES = 6;
 
-/** What a server prints while it is being connected: why it takes so long. */
+/** What a server prints while it is being connected: why it takes so long, or why it failed. */
 export function ConnectOutput({ server }: { server: ServerView }) {
-  if (!isConnecting(server)) return null;
   // Of a process that ended, its last lines stand with its exit code.
-  const said = server.exit ? [] : server.stderr_tail.slice(-LINES);
+  const isShown = isConnecting(server) && !server.exit;
+  const said = isShown ? server.stderr_tail.slice(-LINES) : [];
   return (
     <>
-      <StrayLines lines={server.stray_lines} />
+      <StrayLines lines={strayLines(server)} />
       {said.length > 0 && (
         <section aria-label="Last lines of stderr">
           <pre className={`block ${css.said}`}>{withoutAnsi(said.join("\n"))}</pre>

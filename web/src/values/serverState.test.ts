@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { aServer } from "../testing/views";
 import { formatTime } from "./format";
-import { disconnectedText, failureTitle } from "./serverState";
+import { disconnectedText, failureTitle, strayLines } from "./serverState";
 
 const AT = 1_700_000_000;
 const exit = { pid: 1, exit_code: null, signal: "SIGKILL", at: AT, stopped_after_s: null };
@@ -13,6 +13,15 @@ const error = {
   details: {},
   helpUrl: "",
 } as const;
+
+describe("what a server printed to stdout", () => {
+  const quoting = { ...error, details: { stdout: ["Listening"] } };
+  it("is shown while it connects and when that failed, and not once it is connected", () => {
+    expect(strayLines(aServer({ state: "CONNECTING", stray_lines: ["Hello"] }))).toEqual(["Hello"]);
+    expect(strayLines(aServer({ state: "DISCONNECTED", error: quoting }))).toEqual(["Listening"]);
+    expect(strayLines(aServer({ state: "CONNECTED", error: null }))).toEqual([]);
+  });
+});
 
 describe("a server that is gone", () => {
   const at = formatTime(AT, false);

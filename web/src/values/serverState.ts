@@ -52,6 +52,14 @@ export function failureTitle(server: ServerView): string {
 export const connectStepLabel = ({ waiting_for: step }: ServerView): string =>
   step ? `Waiting for ${step.replace(/^(waiting for|opening) /, "")}` : "Connecting";
 
+/** What a server printed to stdout instead of messages, while it connects and when that failed. */
+export function strayLines({ state, stray_lines, error }: ServerView): string[] {
+  if (state === "CONNECTING") return stray_lines;
+  if (state === "CONNECTED") return [];
+  const quoted = error?.details.stdout;
+  return Array.isArray(quoted) ? quoted.filter((line) => typeof line === "string") : [];
+}
+
 /** How a process ended, with its verb. */
 export function exitText(exit: ExitView): string {
   if (exit.stopped_after_s !== null) {
