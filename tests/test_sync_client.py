@@ -117,7 +117,7 @@ def test_a_handler_that_calls_its_own_client_fails_and_does_not_hang() -> None:
 
 def program(text: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-X", "dev", "-c", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        [sys.executable, "-W", "error", "-c", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True,
     )  # fmt: skip
 

@@ -286,7 +286,7 @@ export interface EntryView {
 }
 
 /**
- * What went wrong, as InspectorError.to_dict() says it.
+ * What went wrong, as InspectorError.to_dict() says it, and the address of its help page.
  */
 export interface ErrorView {
   code: string;
