@@ -63,6 +63,43 @@ def test_tools_that_were_seen_are_offered_after_their_server(shell: Shell, url: 
     assert offered(shell, "call", "web.ec") == ["web.echo"]
 
 
+def test_arguments_prompts_and_uris_that_were_seen_are_offered(shell: Shell, url: str) -> None:
+    shell.config.parent.mkdir(parents=True)
+    shell.config.write_text(json.dumps({"mcpServers": {"web": {"url": url}}}))
+    for kind in ("tools", "prompts", "resources", "templates"):
+        assert shell.run(kind, "web").code == 0
+    assert offered(shell, "call", "web", "add", "") == ["a=", "b="]
+    assert offered(shell, "call", "web", "add", "a=1", "") == ["b="]
+    assert offered(shell, "call", "web.echo", "te") == ["text="]
+    assert offered(shell, "prompt", "web", "gr") == ["greet"]
+    assert offered(shell, "prompt", "web", "greet", "") == ["name=", "style="]
+    assert offered(shell, "prompts", "web", "gr") == ["greet"]
+    assert "//counter" in offered(shell, "read", "web", "memo:")  # what follows the colon
+    assert "//counter" in offered(shell, "subscribe", "web", "memo:")
+    assert offered(shell, "read", "web", "'memo://item/{name}'", "") == ["name="]
+    assert "memo://item/{name}" in offered(shell, "complete", "web", "'memo:")
+    assert offered(shell, "tasks", "web", "ca") == ["cancel"]
+
+
+def test_recorded_runs_are_offered(shell: Shell, url: str) -> None:
+    assert offered(shell, "history", "show", "") == []
+    shell.run("tools", url)
+    run_id = json.loads(shell.run("history", "list", "--json").text)["run_id"]
+    for words in (["show"], ["export"], ["replay"], ["search", "x", "--run"]):
+        assert offered(shell, "history", *words, run_id[:2]) == [run_id[:8]]
+
+
+def test_servers_of_other_tools_are_offered(shell: Shell) -> None:
+    (shell.home / ".cursor").mkdir()
+    servers = {"weather": {"command": "x"}, "other": {"command": "x"}}
+    (shell.home / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    assert offered(shell, "tools", "cur") == ["cursor:weather", "cursor:other"]
+    assert offered(shell, "tools", "cursor:we") == ["weather"]
+    assert offered(shell, "servers", "import", "cur") == [
+        "cursor", "cursor:weather", "cursor:other",
+    ]  # fmt: skip
+
+
 def test_a_call_remembers_the_tools_too_and_no_record_remembers_nothing(
     shell: Shell, url: str
 ) -> None:
@@ -139,10 +176,13 @@ def test_the_tab_key_works_in_a_real_shell(shell: Shell, kind: str) -> None:
         for typed, completed in (
             (b"mcplens call te\t", b"team:db "),
             (b"ec\t", b"echo "),
-            (b"--conn\t", b"--connect-timeout "),
+            (b"te\t", b"text="),
+            (b"x", b"x"),
+            (b" --conn\t", b"--connect-timeout "),
         ):
             os.write(ours, typed)
-            read_until(ours, completed)
+            shown = read_until(ours, completed)
+            assert typed != b"x" or shown == b"x"  # no blank before the value
         process.kill()
     os.close(ours)
 

@@ -10,7 +10,8 @@ from mcplens.cli import exit_codes, output
 from mcplens.cli.arguments import collect, parse_object
 from mcplens.cli.command_options import CommandOptions, Seconds, name_option, shared_options
 from mcplens.cli.command_runner import run
-from mcplens.cli.completion_candidates import complete_words, remember_tools
+from mcplens.cli.completion_candidates import complete_words
+from mcplens.cli.known_names import remember
 from mcplens.cli.named_items import find_item
 from mcplens.cli.progress import progress_line
 from mcplens.cli.saved_content import SavedContent, save_option
@@ -114,7 +115,7 @@ async def _schema(
     tools = await _list(client)
     if tools is None:
         return None
-    remember_tools(flags, target, [known.name for known in tools if known.name])
+    remember(flags, target, "tools", tools)
     if flags.force and all(known.name != tool for known in tools):
         return None  # one that is not listed can be called by force alone
     listed: Tool = find_item(tools, tool, "tool")

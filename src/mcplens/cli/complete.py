@@ -8,7 +8,7 @@ from mcplens.cli import output
 from mcplens.cli.arguments import collect
 from mcplens.cli.command_options import CommandOptions, name_option, shared_options
 from mcplens.cli.command_runner import run
-from mcplens.cli.completion_candidates import complete_first
+from mcplens.cli.completion_candidates import complete_words
 from mcplens.cli.target_resolution import split_tool
 from mcplens.session.client import Client
 
@@ -18,7 +18,7 @@ from mcplens.session.client import Client
     "words",
     nargs=-1,
     metavar="[TARGET] PROMPT|TEMPLATE ARGUMENT=START",
-    shell_complete=complete_first,
+    shell_complete=complete_words,
 )
 @name_option
 @shared_options

@@ -1,7 +1,7 @@
-"""Candidates for shell completion: configured names, and the last known tools of a server.
+"""Candidates for shell completion: servers, what is known of their lists, and recorded runs.
 
-Tool names are cached in a file in the state folder by each run that lists them; completion never
-starts or connects to a server. Called by click, when _MCPLENS_COMPLETE is set.
+Never starts or connects to a server: known_names.py has what was last listed. Called by click, when
+_MCPLENS_COMPLETE is set.
 """
 
 from __future__ import annotations
@@ -13,19 +13,33 @@ from typing import Final
 import click
 from click.shell_completion import CompletionItem
 
-from mcplens.cli.command_options import CommandOptions
+from mcplens.cli.known_names import LISTS, known_names
 
-_FILE_NAME: Final = "tool-names.json"
-# Of servers, the latest ones; of tools of one server.
-_MAX_SERVERS: Final = 100
-_MAX_TOOLS: Final = 2_000
+TASK_ACTIONS: Final = ("list", "get", "result", "cancel")
+# Commands that take arguments after a name.
+_WITH_ARGUMENTS: Final = ("call", "prompt", "read", "complete")
+# Of the recording, as many runs as one looks through.
+_MAX_RUNS: Final = 50
 
 
 def complete_target(
     ctx: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """Configured names and `demo`; files are completed by the shell itself."""
+    """Configured names, `demo` and `tool:name`; files are completed by the shell itself."""
     names = [name for name in _configured(ctx) if name.startswith(incomplete)]
+    names += _of_other_tools(incomplete)
+    return [CompletionItem(name) for name in names] or [CompletionItem(incomplete, type="file")]
+
+
+def complete_import(
+    ctx: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """What servers can be imported from: a tool, one server of it, or a file."""
+    from mcplens.config.other_tools import find_sources
+
+    tools = dict.fromkeys(source.kind for source in find_sources())
+    names = [name for name in tools if name.startswith(incomplete)]
+    names += _of_other_tools(incomplete)
     return [CompletionItem(name) for name in names] or [CompletionItem(incomplete, type="file")]
 
 
@@ -41,15 +55,56 @@ def complete_first(
 def complete_words(
     ctx: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
-    """A target, and then a tool of it."""
-    words = ctx.params.get(parameter.name or "") or ()
+    """A target, then a name of its lists, then the arguments of that."""
+    words = list(ctx.params.get(parameter.name or "") or ())
+    kinds = LISTS[ctx.command.name or ""]
     if not words:
         server, dot, start = incomplete.partition(".")
         if dot and server in _configured(ctx):
-            return [CompletionItem(f"{server}.{tool}") for tool in _tools_of(server, start)]
+            names = known_names(server, kinds)
+            return [CompletionItem(f"{server}.{name}") for name in names if name.startswith(start)]
         return complete_target(ctx, parameter, incomplete)
+    server, dot, name = words[0].partition(".")
+    if dot and name and server in _configured(ctx):
+        words[:1] = [server, name]
+    names = known_names(words[0], kinds)
     if len(words) == 1:
-        return [CompletionItem(tool) for tool in _tools_of(words[0], incomplete)]
+        return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+    if ctx.command.name not in _WITH_ARGUMENTS:
+        return []
+    given = {word.partition("=")[0].rstrip(":") for word in words[2:]}
+    left = [one for one in names.get(words[1], ()) if one not in given]
+    return [CompletionItem(f"{one}=") for one in left if one.startswith(incomplete)]
+
+
+def complete_task(
+    ctx: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """A target, and then what can be done with its tasks."""
+    words = ctx.params.get(parameter.name or "") or ()
+    if not words:
+        return complete_target(ctx, parameter, incomplete)
+    actions = TASK_ACTIONS if len(words) == 1 else ()
+    return [CompletionItem(action) for action in actions if action.startswith(incomplete)]
+
+
+def complete_run(
+    ctx: click.Context, parameter: click.Parameter, incomplete: str
+) -> list[CompletionItem]:
+    """The newest runs of the recording."""
+    from mcplens.errors import InspectorError
+    from mcplens.store.history import History
+    from mcplens.store.recording_file import default_path
+
+    path = default_path()
+    if not os.path.exists(path):
+        return []
+    with contextlib.suppress(InspectorError, OSError), History(path) as history:
+        return [
+            CompletionItem(run.run_id[:8], help=run.title or ", ".join(run.servers))
+            for run in history.runs(_MAX_RUNS)
+            if run.run_id.startswith(incomplete)
+        ]
     return []
 
 
@@ -74,28 +129,6 @@ def files_after_at(start: str) -> list[CompletionItem]:
     return found
 
 
-def remember_tools(flags: CommandOptions, target: str | None, names: list[str]) -> None:
-    """Cache the names of a server's tools; failures are ignored."""
-    is_secret = target is not None and any(mark in target for mark in "?@")
-    if target is None or is_secret or flags.no_record:
-        return
-    known = _read()
-    if known.get(target) == names[:_MAX_TOOLS]:
-        return
-    known.pop(target, None)
-    known[target] = names[:_MAX_TOOLS]
-    import json
-
-    kept = dict(list(known.items())[-_MAX_SERVERS:])
-    path = _path()
-    with contextlib.suppress(OSError):
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        beside = f"{path}.{os.getpid()}.tmp"
-        with open(beside, "w", encoding="utf-8") as file:
-            json.dump(kept, file)
-        os.replace(beside, path)
-
-
 def _configured(ctx: click.Context) -> list[str]:
     from mcplens.cli.target_resolution import DEMO
     from mcplens.config.configuration import load_configuration
@@ -104,22 +137,17 @@ def _configured(ctx: click.Context) -> list[str]:
     return [*(entry.name for entry in configuration.servers), DEMO]
 
 
-def _tools_of(server: str, start: str) -> list[str]:
-    return [name for name in _read().get(server, []) if name.startswith(start)]
+def _of_other_tools(incomplete: str) -> list[str]:
+    """Servers of other tools, as `cursor:weather`, once it is clear that one is meant."""
+    if not incomplete:
+        return []
+    from mcplens.config.other_tools import TOOLS, read_tool
+    from mcplens.errors import InspectorError
 
-
-def _read() -> dict[str, list[str]]:
-    import json
-
-    try:
-        with open(_path(), encoding="utf-8") as file:
-            known = json.load(file)
-    except (OSError, ValueError):
-        return {}
-    return known if isinstance(known, dict) else {}
-
-
-def _path() -> str:
-    from mcplens.user_folders import current_state_folder
-
-    return os.path.join(current_state_folder(), _FILE_NAME)
+    tool, colon, _ = incomplete.partition(":")
+    kinds = [kind for kind in TOOLS if (kind == tool if colon else kind.startswith(tool))]
+    found: list[str] = []
+    for kind in kinds:
+        with contextlib.suppress(InspectorError):
+            found += [f"{kind}:{entry.name}" for entry in read_tool(kind)]
+    return [name for name in found if name.startswith(incomplete)]

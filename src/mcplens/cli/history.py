@@ -14,6 +14,7 @@ import msgspec
 from mcplens.cli import output
 from mcplens.cli.command_options import CommandOptions
 from mcplens.cli.command_runner import reporting
+from mcplens.cli.completion_candidates import complete_run
 from mcplens.cli.exit_codes import CommandError, as_command_error
 from mcplens.cli.replay import command as replay
 from mcplens.cli.trace_files import export, import_
@@ -60,7 +61,7 @@ def list_runs(flags: CommandOptions, limit: int, is_json: bool) -> None:
 
 
 @command.command("show")
-@click.argument("run_id", required=False)
+@click.argument("run_id", required=False, shell_complete=complete_run)
 @click.argument("seq", required=False, type=int)
 @click.option("-n", "--limit", default=200, show_default=True, help="How many events.")
 @click.option("--frames", "only_frames", is_flag=True, help="Only messages.")
@@ -110,7 +111,7 @@ def show(
 @click.option("-i", "--ignore-case", is_flag=True, help="Ignore case.")
 @click.option("--server", help="Only this server.")
 @click.option("--method", help="Only this method.")
-@click.option("--run", "run_id", help="Only this run.")
+@click.option("--run", "run_id", shell_complete=complete_run, help="Only this run.")
 @click.option("-n", "--limit", default=50, show_default=True, help="How many events.")
 @click.option("--json", "is_json", is_flag=True, help="JSON Lines.")
 @click.pass_obj

@@ -10,7 +10,8 @@ import click
 from mcplens.cli import item_details, output
 from mcplens.cli.command_options import CommandOptions, name_option, shared_options
 from mcplens.cli.command_runner import run
-from mcplens.cli.completion_candidates import complete_first, complete_words, remember_tools
+from mcplens.cli.completion_candidates import complete_words
+from mcplens.cli.known_names import remember
 from mcplens.cli.named_items import find_item
 from mcplens.cli.target_resolution import split_target
 from mcplens.session.catalog import METHODS
@@ -61,7 +62,7 @@ def _list_command(name: str, kind: _Kind, metavar: str, doc: str) -> click.Comma
         "words",
         nargs=-1,
         metavar=f"[TARGET] [{metavar}]",
-        shell_complete=complete_words if kind is _TOOLS else complete_first,
+        shell_complete=complete_words,
     )
     @click.option("--cursor", metavar="CURSOR", help="Only the page at this cursor.")
     @click.option("--first-page", is_flag=True, help="Only the first page.")
@@ -80,8 +81,7 @@ def _list_command(name: str, kind: _Kind, metavar: str, doc: str) -> click.Comma
                 return
             pages = await _all_pages(client, kind.kind)
             items = [item for page in pages for item in page.items]
-            if kind is _TOOLS:
-                remember_tools(flags, target, [item.name for item in items if item.name])
+            remember(flags, target, kind.kind, items)
             if rest:
                 _show_one(flags, target, kind, find_item(items, rest[0], kind.what, kind.keys))
             elif flags.is_json:

@@ -8,7 +8,7 @@ from mcplens.cli import output
 from mcplens.cli.arguments import collect, parse_object
 from mcplens.cli.command_options import CommandOptions, name_option, shared_options
 from mcplens.cli.command_runner import run
-from mcplens.cli.completion_candidates import complete_first
+from mcplens.cli.completion_candidates import complete_words
 from mcplens.cli.saved_content import SavedContent, save_option
 from mcplens.cli.target_resolution import split_tool
 from mcplens.session.client import Client
@@ -19,7 +19,7 @@ from mcplens.session.client import Client
     "words",
     nargs=-1,
     metavar="[TARGET] PROMPT [ARGUMENTS]...",
-    shell_complete=complete_first,
+    shell_complete=complete_words,
 )
 @click.option("--args", "whole", metavar="JSON", help="All arguments: JSON, @file, or - for stdin.")
 @save_option

@@ -12,7 +12,7 @@ from mcplens.cli import output
 from mcplens.cli.arguments import collect
 from mcplens.cli.command_options import CommandOptions, shared_options
 from mcplens.cli.command_runner import run
-from mcplens.cli.completion_candidates import complete_first
+from mcplens.cli.completion_candidates import complete_words
 from mcplens.cli.saved_content import SavedContent, save_option
 from mcplens.cli.target_resolution import split_tool
 from mcplens.protocol.result_types import ResourceContents
@@ -25,7 +25,7 @@ from mcplens.session.client import Client
     nargs=-1,
     required=True,
     metavar="[TARGET] URI|TEMPLATE [VARIABLES]...",
-    shell_complete=complete_first,
+    shell_complete=complete_words,
 )
 @save_option
 @shared_options

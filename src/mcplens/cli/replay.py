@@ -17,6 +17,7 @@ import msgspec
 from mcplens.cli import output
 from mcplens.cli.command_options import CommandOptions, shared_options
 from mcplens.cli.command_runner import reporting, run
+from mcplens.cli.completion_candidates import complete_run, complete_target
 from mcplens.cli.confirmation import confirm
 from mcplens.cli.exit_codes import CommandError
 from mcplens.cli.target_resolution import Target, is_known, resolve, with_options
@@ -46,9 +47,9 @@ class Recorded(msgspec.Struct, frozen=True):
 
 
 @click.command("replay")
-@click.argument("run_id")
+@click.argument("run_id", shell_complete=complete_run)
 @click.argument("seq", type=int)
-@click.argument("target", required=False)
+@click.argument("target", required=False, shell_complete=complete_target)
 @shared_options
 def command(flags: CommandOptions, run_id: str, seq: int, target: str | None) -> None:
     """Send a recorded request again, to its server or to another one.

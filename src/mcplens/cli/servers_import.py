@@ -14,6 +14,7 @@ import click
 
 from mcplens.cli import exit_codes, output
 from mcplens.cli.command_options import pairs
+from mcplens.cli.completion_candidates import complete_import
 from mcplens.cli.configured_servers import (
     config_option,
     own_file,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @click.command("import")
-@click.argument("source", metavar="TOOL:NAME|TOOL|FILE")
+@click.argument("source", metavar="TOOL:NAME|TOOL|FILE", shell_complete=complete_import)
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option(
     "--choose", metavar="WAY", help="Which package or remote of a registry's server.json."

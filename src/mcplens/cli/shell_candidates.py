@@ -14,6 +14,8 @@ from typing import Any, Final, NamedTuple
 import click
 
 from mcplens.cli import output
+from mcplens.cli.completion_candidates import TASK_ACTIONS
+from mcplens.cli.known_names import LISTS
 from mcplens.errors import InspectorError
 from mcplens.protocol.result_types import Prompt
 from mcplens.protocol.schema_types import (
@@ -29,20 +31,7 @@ from mcplens.session.client import Client
 
 # A server that thinks for long is not worth waiting for while somebody types.
 _TIMEOUT_S: Final = 5.0
-# What the first word after a command names.
-_LISTS: Final = {
-    "tools": ("tools",),
-    "call": ("tools",),
-    "prompts": ("prompts",),
-    "prompt": ("prompts",),
-    "resources": ("resources",),
-    "templates": ("resource_templates",),
-    "read": ("resources", "resource_templates"),
-    "subscribe": ("resources",),
-    "complete": ("prompts", "resource_templates"),
-}
 _KEYS: Final = {"resources": "uri", "resource_templates": "uri_template"}
-_TASK_ACTIONS: Final = ("list", "get", "result", "cancel")
 
 
 class Candidate(NamedTuple):
@@ -87,7 +76,7 @@ class Candidates:
             for name in self._commands:
                 yield Candidate(name)
         elif len(words) == 1 and words[0] == "tasks":
-            for name in _TASK_ACTIONS:
+            for name in TASK_ACTIONS:
                 yield Candidate(f"{name} ")
         elif len(words) == 2 and words[0] == "tasks":
             for task in self._client.tracked_client_tasks:
@@ -101,7 +90,7 @@ class Candidates:
 
     async def _items(self, command: str) -> list[Candidate]:
         found = []
-        for kind in _LISTS.get(command, ()):
+        for kind in LISTS.get(command, ()):
             key = _KEYS.get(kind, "name")
             for item in await self._list(kind):
                 about = output.first_line(item.title or item.description)

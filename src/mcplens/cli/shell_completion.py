@@ -42,6 +42,7 @@ _BASH: Final = """\
             compopt -o default
         elif [[ $type == 'plain' ]]; then
             COMPREPLY+=("$value")
+            [[ $value == *= ]] && compopt -o nospace
         fi
     done
     return 0
@@ -49,6 +50,14 @@ _BASH: Final = """\
 
 complete -o nosort -F %(complete_func)s %(prog_name)s
 """
+
+# zsh puts a blank behind what it completed; not behind `key=`, whose value comes next.
+_ADD: Final = "compadd -U -V unsorted -a completions"
+_ADD_OPEN: Final = """local -a open closed
+        open=(${(M)completions:#*=})
+        closed=(${completions:#*=})
+        (( $#open )) && compadd -U -S '' -V unsorted -a open
+        (( $#closed )) && compadd -U -V unsorted -a closed"""
 
 _LOAD_COMPLETION: Final = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }"
 
@@ -58,6 +67,8 @@ class _Ours(ShellComplete):
         if "--" in args:
             return [CompletionItem(incomplete, type="file")]
         found = super().get_completions(args, incomplete)
+        for item in found:
+            item.help = one_line(item.help) if item.help else None
         # A name that cannot be shown as it is cannot be typed either.
         return [item for item in found if one_line(str(item.value)) == item.value]
 
@@ -87,7 +98,7 @@ class _Zsh(_Ours, ZshComplete):
     def source(self) -> str:
         """click's, also for a start file that has not loaded completion itself."""
         first, _, rest = super().source().partition("\n")
-        return f"{first}\n{_LOAD_COMPLETION}\n{rest}"
+        return f"{first}\n{_LOAD_COMPLETION}\n{rest.replace(_ADD, _ADD_OPEN)}"
 
 
 class _Fish(_Ours, FishComplete):

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import click
 
 from mcplens.cli import exit_codes, output
 from mcplens.cli.command_options import CommandOptions, name_option, shared_options
 from mcplens.cli.command_runner import run
-from mcplens.cli.completion_candidates import complete_first
+from mcplens.cli.completion_candidates import TASK_ACTIONS, complete_task
 from mcplens.cli.saved_content import SavedContent, save_option
 from mcplens.protocol.tasks import Task, to_wire
 from mcplens.session.client import Client
-
-_ACTIONS: Final = ("list", "get", "result", "cancel")
 
 
 @click.command("tasks")
@@ -22,7 +18,7 @@ _ACTIONS: Final = ("list", "get", "result", "cancel")
     "words",
     nargs=-1,
     metavar="[TARGET] [list|get|result|cancel] [ID]",
-    shell_complete=complete_first,
+    shell_complete=complete_task,
 )
 @save_option
 @name_option
@@ -42,7 +38,7 @@ def command(flags: CommandOptions, words: tuple[str, ...], folder: str | None) -
     action = rest.pop(0) if rest else "list"
     if (given := flags.options.get("given_name")) is not None:
         rest.append(given)
-    if action not in _ACTIONS:
+    if action not in TASK_ACTIONS:
         raise click.UsageError(f"{action!r}: use list, get, result or cancel")
     if len(rest) != (action != "list"):
         raise click.UsageError(f"{action} takes {'no id' if action == 'list' else 'one task id'}")

@@ -10,11 +10,12 @@ import click
 from mcplens.cli import output
 from mcplens.cli.command_options import CommandOptions
 from mcplens.cli.command_runner import reporting
+from mcplens.cli.completion_candidates import complete_run
 from mcplens.cli.exit_codes import as_command_error
 
 
 @click.command("export")
-@click.argument("run_id", required=False)
+@click.argument("run_id", required=False, shell_complete=complete_run)
 @click.option(
     "-o", "--output", "path", metavar="FILE", help="Write to this file instead of stdout."
 )

@@ -10,7 +10,7 @@ import click
 from mcplens.cli import output
 from mcplens.cli.command_options import CommandOptions, shared_options
 from mcplens.cli.command_runner import run
-from mcplens.cli.completion_candidates import complete_first, complete_target
+from mcplens.cli.completion_candidates import complete_run, complete_target, complete_words
 from mcplens.cli.target_resolution import split_word
 from mcplens.errors import InspectorError
 from mcplens.events import Event, FrameReceived, FrameSent, ResourceRefreshed, StateChanged
@@ -31,6 +31,7 @@ _SHOWN_CHARACTERS: Final = 200
     is_flag=False,
     flag_value="",
     metavar="[RUN]",
+    shell_complete=complete_run,
     help="Follow a run that another mcplens records: its id, or the newest that is live.",
 )
 @click.option("--for", "for_s", type=float, metavar="S", help="Stop after this long.")
@@ -57,7 +58,7 @@ def command(
 
 @click.command("subscribe")
 @click.argument(
-    "words", nargs=-1, required=True, metavar="[TARGET] URI", shell_complete=complete_first
+    "words", nargs=-1, required=True, metavar="[TARGET] URI", shell_complete=complete_words
 )
 @click.option("--for", "for_s", type=float, metavar="S", help="Stop after this long.")
 @shared_options
