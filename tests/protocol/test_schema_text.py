@@ -1,11 +1,17 @@
 """Typed text as a value, by schemas as the Python SDK and pydantic write them."""
 
+import contextlib
 import time
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from mcplens.cli.item_details import signature
 from mcplens.protocol.schema_text import from_text, item_schema, strict_json
+from mcplens.protocol.schema_types import type_name
+from tests.protocol.values import JSON
 
 ROOT: dict[str, Any] = {
     "$defs": {
@@ -110,3 +116,27 @@ def test_a_schema_that_doubles_at_every_level_takes_no_time() -> None:
     start = time.process_time()
     assert from_text("x", {"$ref": "#/$defs/L0"}, {"$defs": defs}) == "x"
     assert time.process_time() - start < 5
+
+
+KEYWORDS = st.sampled_from(
+    ["type", "enum", "const", "anyOf", "oneOf", "allOf", "$ref", "items", "prefixItems",
+     "properties", "required", "default", "format", "additionalProperties"]
+)  # fmt: skip
+VALUES = JSON | st.sampled_from(["string", "integer", "number", "boolean", "array", "object", "#"])
+SCHEMAS = st.recursive(
+    JSON,
+    lambda inner: st.dictionaries(
+        KEYWORDS, VALUES | inner | st.lists(inner, max_size=3), max_size=4
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(SCHEMAS, st.text(max_size=6))
+def test_no_schema_of_a_server_breaks_the_command_line(schema: Any, text: str) -> None:
+    whole = {"type": "object", "properties": {"a": schema}, "required": ["a"]}
+    assert type_name(schema, whole)
+    assert signature(whole).startswith("(a: ")
+    with contextlib.suppress(ValueError):
+        from_text(text, schema, whole)
