@@ -154,6 +154,34 @@ def test_a_tapped_session_is_followed_live_until_its_writer_is_killed(shell: She
     assert "no run is live" in shell.run("watch", "--run").err
 
 
+async def test_a_url_is_tapped_at_the_address_that_is_printed(shell: Shell, url: str) -> None:
+    with shell.start("tap", url) as tap:
+        assert tap.stdout is not None
+        address = read_until(tap.stdout.fileno(), b"\n").decode().strip()
+        assert address != url
+        async with Client(address) as client:
+            assert (await client.list_tools()).tools
+        tap.send_signal(signal.SIGINT)
+        assert tap.wait(30) == 0
+    recorded = events(shell)
+    assert [event.method for event in recorded if isinstance(event, FrameSent)].count("tools/list")
+    assert {event.exchange_id for event in recorded if isinstance(event, FrameReceived)} != {None}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["http://127.0.0.1:9/mcp", "--listen", "nowhere"], "HOST:PORT"),
+        (["http://127.0.0.1:9/mcp", "--listen", "192.0.2.1:0"], "cannot listen on 192.0.2.1:0"),
+        (["ws://127.0.0.1:9/mcp"], "not an http or https address"),
+    ],
+)
+def test_what_cannot_be_tapped_says_so(shell: Shell, words: list[str], said: str) -> None:
+    ran = shell.run("tap", *words)
+    assert ran.code == 2
+    assert said in ran.err
+
+
 def _until_recorded(shell: Shell) -> None:
     path = shell.state / "recording.sqlite3"
     for _ in range(600):

@@ -1,4 +1,4 @@
-"""`mcplens tap`: runs a server for the client that started us, and records what passes."""
+"""`mcplens tap`: between a client and its server, started by a command or reached by a URL."""
 
 from __future__ import annotations
 
@@ -19,8 +19,24 @@ if TYPE_CHECKING:
     from mcplens.transports.launch import Launch
 
 
+def _address(ctx: click.Context, parameter: click.Parameter, text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > 65535:
+        raise click.BadParameter(f"{text!r}: write it as HOST:PORT")
+    return host.strip("[]"), int(port)
+
+
 @click.command("tap")
 @click.argument("target", required=False, shell_complete=complete_target)
+@click.option(
+    "--listen",
+    default="127.0.0.1:0",
+    metavar="HOST:PORT",
+    callback=_address,
+    help="Where the client of a URL connects instead (127.0.0.1, a free port).",
+)
+@click.option("--ca-file", metavar="FILE", help="Trust the CAs in this file.")
+@click.option("--insecure", is_flag=True, help="Do not check TLS certificates.")
 @click.option("--config", metavar="FILE", help="Use only this configuration file.")
 @click.option("--yes", "is_trusted", is_flag=True, help="Start a project's server without asking.")
 @click.option("--no-record", is_flag=True, help="Do not record this session.")
@@ -34,25 +50,34 @@ if TYPE_CHECKING:
 def command(
     flags: CommandOptions,
     target: str | None,
+    listen: tuple[str, int],
+    ca_file: str | None,
+    insecure: bool,
     config: str | None,
     is_trusted: bool,
     no_record: bool,
     trace: str | None,
 ) -> None:
-    """Run a server for your own client, and record everything that the two say.
+    """Stand between your own client and a server, and record what they say.
 
-    Put it before the server's command in the client's configuration. Every byte passes unchanged in
-    both directions. Follow the session with `mcplens watch --run` or in Traffic of the web UI.
+    Put it before the server's command in the client's configuration; or, for a URL, give the client
+    the address that it prints. Everything passes unchanged in both directions. Follow the session
+    with `mcplens watch --run` or in Traffic of the web UI.
 
     \b
     mcplens tap -- npx -y some-server
     mcplens tap demo < message.json
+    mcplens tap https://example.com/mcp
     """
     given = {"config": config, "is_trusted": is_trusted, "no_record": no_record, "trace": trace}
+    given |= {"ca_file": ca_file, "insecure": insecure}
     flags.options.update(default_options() | given)
     with reporting(flags, target or "the command after --") as about:
         found = resolve(flags, target)
         about.server = found.shown
+        if not isinstance(found.target, list) and "://" in str(found.target):
+            _tap_url(flags, found, listen)
+            return
         code = _tap(flags, found)
     from mcplens.tap.stdio import end_like
 
@@ -76,20 +101,58 @@ def _tap(flags: CommandOptions, target: Target) -> int:
         return StdioTap(launch, conversation, publish, _warn, env_names=names).run()
 
 
+def _tap_url(flags: CommandOptions, target: Target, listen: tuple[str, int]) -> None:
+    """Pass on what comes until Ctrl-C."""
+    import asyncio
+    import signal
+
+    from mcplens.bus import Bus, Publisher
+    from mcplens.clock import SystemClock
+    from mcplens.tap.conversation import Conversation
+    from mcplens.tap.http import HttpTap
+    from mcplens.transports.network import NetworkOptions, usual_context
+
+    clock = SystemClock()
+    bus = Bus(clock)
+    publish = Publisher(bus, target.name)
+    is_tls = str(target.target).startswith("https:")
+    network = NetworkOptions(ca_file=flags.ca_file, insecure=flags.insecure)
+    tap = HttpTap(
+        str(target.target),
+        Conversation(publish, clock),
+        publish,
+        clock,
+        context=network.tls_context() or (usual_context() if is_tls else None),
+        allowed_hosts=frozenset({listen[0]}),
+    )
+
+    async def work() -> None:
+        stopped = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+        try:
+            async with tap.listening(*listen) as address:
+                output.say(address)
+                output.flush()
+                output.note(f"mcplens: give your client this address instead of {target.shown}")
+                await stopped.wait()
+        except OSError as problem:
+            place = f"{listen[0]}:{listen[1]}"
+            raise click.UsageError(f"cannot listen on {place}: {problem.strerror}") from None
+
+    with recording(flags, bus, target):
+        asyncio.run(work())
+
+
 def _launch(target: Target) -> Launch:
     """How the server is started.
 
     Raises:
-        UsageError: it is not started by a command.
         InspectorError: COMMAND_NOT_FOUND.
     """
     from mcplens.targets import command_of
     from mcplens.transports.launch import resolve_launch
 
-    if not isinstance(target.target, list) and "://" in str(target.target):
-        raise click.UsageError(
-            f"{target.shown} is a URL; tap runs a server that is started by a command"
-        )
     options = target.options
     return resolve_launch(
         command_of(target.target),
