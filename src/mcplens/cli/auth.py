@@ -28,10 +28,10 @@ def command() -> None:
     """Sign in to servers that want it, and out again.
 
     \b
-    mcplens auth login https://example.com/mcp
+    mcplens auth login weather
     mcplens auth status
-    mcplens auth debug https://example.com/mcp
-    mcplens auth logout https://example.com/mcp
+    mcplens auth debug weather
+    mcplens auth logout weather
     """
 
 
@@ -44,9 +44,10 @@ def login(flags: CommandOptions, target: str, no_browser: bool, has_token: bool)
     """Sign in to a server with a browser; every mcplens of yours is signed in then.
 
     \b
-    mcplens auth login https://example.com/mcp
-    mcplens auth login https://example.com/mcp --no-browser
-    pass show example | mcplens auth login https://example.com/mcp --token
+    mcplens auth login weather
+    mcplens auth login weather \\
+        --no-browser
+    mcplens auth login weather --token < key
     """
     if has_token:
         token = _read_token()
@@ -65,7 +66,7 @@ def debug(flags: CommandOptions, target: str, no_browser: bool) -> None:
     The exit code is that of the step that failed.
 
     \b
-    mcplens auth debug https://example.com/mcp
+    mcplens auth debug weather
     """
     _sign_in(flags, target, opens=not no_browser, shows_steps=True)
 
@@ -79,7 +80,8 @@ def status(flags: CommandOptions, target: str | None, show_token: bool) -> None:
 
     \b
     mcplens auth status
-    mcplens auth status https://example.com/mcp --show-token
+    mcplens auth status weather \\
+        --show-token
     """
     from mcplens.auth.storage import SignInStore
     from mcplens.cli.auth_report import describe, print_sign_in
@@ -107,7 +109,7 @@ def logout(flags: CommandOptions, target: str) -> None:
     """Sign out: revoke the token where the server can do so, and forget it.
 
     \b
-    mcplens auth logout https://example.com/mcp
+    mcplens auth logout weather
     """
     from mcplens.cli.command_runner import reporting
 
