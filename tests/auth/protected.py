@@ -181,9 +181,14 @@ async def protected() -> AsyncIterator[Protected]:
 
 async def consent(request: Authorize) -> str:
     """A person who is signed in there already, and agrees to everything."""
+    return await consent_at(request.url)
+
+
+async def consent_at(url: str) -> str:
+    """Where the authorization server sends the browser."""
     async with (
         aiohttp.ClientSession() as session,
-        session.get(request.url, allow_redirects=False) as answer,
+        session.get(url, allow_redirects=False) as answer,
     ):
         return answer.headers["Location"]
 

@@ -3,7 +3,6 @@
 import type { ComponentType } from "react";
 import { createBrowserRouter, Navigate, type RouteObject } from "react-router";
 import { type LazyModule, lazyModule } from "./components/lazyModule";
-import { AuthPlaceholder } from "./screens/AuthPlaceholder";
 import { Servers } from "./screens/servers/Servers";
 import { AppShell } from "./shell/AppShell";
 import { PageError, RouteError } from "./shell/ErrorScreens";
@@ -19,6 +18,7 @@ const resources = lazyModule(() => import("./screens/resources/Resources"));
 const prompts = lazyModule(() => import("./screens/prompts/Prompts"));
 const tasks = lazyModule(() => import("./screens/tasks/Tasks"));
 const logs = lazyModule(() => import("./screens/logs/Logs"));
+const auth = lazyModule(() => import("./screens/auth/Auth"));
 const traffic = lazyModule(() => import("./screens/traffic/Traffic"));
 
 const screen = <T,>(
@@ -42,7 +42,7 @@ const OF_SERVER: RouteObject[] = [
   screen("tasks/:item?", tasks, (module) => module.Tasks),
   screen("logs", logs, (module) => module.Logs),
   screen("traffic/:item?", traffic, (module) => module.Traffic),
-  { path: "auth", element: <AuthPlaceholder /> },
+  screen("auth", auth, (module) => module.Auth),
 ];
 
 const ALL: RouteObject[] = [

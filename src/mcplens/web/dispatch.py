@@ -25,6 +25,7 @@ from mcplens.web.api import (
     server_export,
     servers,
     settings,
+    sign_in,
     tasks,
 )
 from mcplens.web.registry import HANDLERS, Command
@@ -33,7 +34,7 @@ from mcplens.workspace.workspace import Workspace
 # They register their commands when they are imported.
 SUBJECTS: Final = (
     answer_settings, calls, catalog, confirmation, examples, history, patterns, questions,
-    server_entries, server_export, servers, settings, tasks,
+    server_entries, server_export, servers, settings, sign_in, tasks,
 )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -31,6 +31,9 @@ from mcplens.events import (
     Remark,
     ResourceRefreshed,
     ServerIntroduced,
+    SignInEnded,
+    SignInStarted,
+    SignInStepChanged,
     StateChanged,
     StderrLine,
 )
@@ -43,6 +46,10 @@ from mcplens.session.profiles import Profiles
 from mcplens.transports.base import Closing
 from mcplens.workspace.answer_settings import CLIENT_OPTIONS, AnswerSettings
 from mcplens.workspace.listing import Listing
+from mcplens.workspace.page_sign_in import PageSignIn
+
+if TYPE_CHECKING:
+    from mcplens.auth.authorizer import ServerAuthorizer
 
 # Enough to see why a server exited; the recording has all of it.
 _STDERR_LINES: Final = 50
@@ -105,6 +112,7 @@ class Server:
         self.stderr: deque[str] = deque(maxlen=_STDERR_LINES)
         self.lists: dict[str, Listing] = {}
         self.subscriptions: dict[str, ResourceSubscription] = {}
+        self.sign_in = PageSignIn(lambda: changed(self.server_id))
         self._bus = bus
         self._clock = clock
         self._changed = changed
@@ -131,6 +139,14 @@ class Server:
         """What the server printed to stdout, in place of the messages that are waited for."""
         session = self.client.connection.session if self.client is not None else None
         return [] if session is None else list(session.transport.stray_lines)
+
+    @property
+    def authorizer(self) -> ServerAuthorizer | None:
+        """Who signs in to the server; None before the first connection, and for a command."""
+        from mcplens.auth.authorizer import ServerAuthorizer
+
+        found = self.client.connection.authorizer if self.client is not None else None
+        return found if isinstance(found, ServerAuthorizer) else None
 
     @property
     def log_level(self) -> str | None:
@@ -239,6 +255,8 @@ class Server:
         options = put_over({**options, "enforce_capabilities": False}, self.overrides)
         for name in _ANSWERED:
             options.pop(name, None)
+        if isinstance(target, str) and self.entry.url is not None:
+            options["sign_in"] = self.sign_in
         options |= {**CLIENT_OPTIONS, "server_id": self.server_id}
         options["receiver_task_ttl_s"] = settings.task_ttl_s
         return target, options
@@ -329,6 +347,8 @@ class Server:
                     self.listing(event.kind).refreshed(self.client, event)
             case ResourceRefreshed():
                 self._resource_refreshed(event)
+            case SignInStarted() | SignInStepChanged() | SignInEnded():
+                self.sign_in.handle_event(event)
         return True
 
     def _moved(self, event: StateChanged) -> None:
@@ -374,7 +394,7 @@ class Server:
 HANDLED_EVENTS: Final = frozenset(
     {
         StateChanged, ServerIntroduced, PingAnswered, ProcessStarted, ProcessExited, ListRefreshed,
-        ResourceRefreshed, StderrLine, Remark,
+        ResourceRefreshed, StderrLine, Remark, SignInStarted, SignInStepChanged, SignInEnded,
     }
 )  # fmt: skip
 

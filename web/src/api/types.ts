@@ -19,6 +19,19 @@ export interface Abandon {
 }
 
 /**
+ * The sign-in that is used; no secret is in it.
+ */
+export interface AccountView {
+  issuer: string;
+  client_id: string;
+  token_type: string;
+  requested: string[];
+  granted: string[];
+  expires_at: number | null;
+  has_refresh_token: boolean;
+}
+
+/**
  * `path` is a folder or a file:// URI. `save` writes the roots into the server's entry.
  */
 export interface AddRoot {
@@ -51,6 +64,28 @@ export interface AnswerSampling {
   question_id: string;
   result: unknown;
   force?: boolean;
+}
+
+/**
+ * The address that the browser was sent to, where it could not come back by itself.
+ */
+export interface AnswerSignIn {
+  type: "AnswerSignIn";
+  id: number;
+  server_id: string;
+  url: string;
+}
+
+/**
+ * Where a person has to sign in, and what for.
+ */
+export interface AuthorizationView {
+  url: string;
+  issuer: string;
+  client_id: string;
+  redirect_uri: string;
+  scopes: string[];
+  resource: string;
 }
 
 /**
@@ -1115,6 +1150,7 @@ export interface ServerView {
   roots: RootView[];
   profile: string | null;
   is_saved: boolean;
+  sign_in: SignInView | null;
 }
 
 /**
@@ -1178,6 +1214,55 @@ export interface SettingView {
   is_editable: boolean;
   is_used: boolean;
   note: string | null;
+}
+
+/**
+ * Connect, and sign in if the server wants it. Replied to at once; what follows is Changed.
+ */
+export interface SignIn {
+  type: "SignIn";
+  id: number;
+  server_id: string;
+}
+
+/**
+ * A step of the last sign-in; `exchange_id` and `seq` lead to it in Traffic.
+ */
+export interface SignInStepView {
+  step: string;
+  title: string;
+  state: string;
+  text: string;
+  expected: string;
+  facts: Record<string, unknown>;
+  exchange_id: number | null;
+  seq: number;
+}
+
+/**
+ * The sign-in of a server: the steps of the last one, who is waited for, what came of it.
+ */
+export interface SignInView {
+  reason: string;
+  steps: SignInStepView[];
+  waiting: AuthorizationView | null;
+  account: AccountView | null;
+}
+
+/**
+ * Disconnect, revoke the token where the server can do so, and forget it.
+ */
+export interface SignOut {
+  type: "SignOut";
+  id: number;
+  server_id: string;
+}
+
+/**
+ * What was done, in words.
+ */
+export interface SignedOut {
+  outcome: string;
 }
 
 /**
@@ -1286,6 +1371,7 @@ export type Command =
   | AddRoot
   | AnswerElicitation
   | AnswerSampling
+  | AnswerSignIn
   | AutoRespond
   | BrowseFolder
   | CallTool
@@ -1331,6 +1417,8 @@ export type Command =
   | SetLevel
   | SetProfile
   | SetSetting
+  | SignIn
+  | SignOut
   | StopList
   | Subscribe
   | Unpin
@@ -1351,6 +1439,7 @@ export interface Replies {
   AddRoot: ServerView;
   AnswerElicitation: null;
   AnswerSampling: null;
+  AnswerSignIn: ServerView;
   AutoRespond: null;
   BrowseFolder: FolderView;
   CallTool: CallView;
@@ -1395,6 +1484,8 @@ export interface Replies {
   SetLevel: ServerView;
   SetProfile: ServerView;
   SetSetting: SettingView;
+  SignIn: ServerView;
+  SignOut: SignedOut;
   StopList: ListSummary;
   Subscribe: ServerView;
   Unpin: PinView[];

@@ -22,7 +22,8 @@ export const isRetrying = (server: ServerView): boolean =>
 export function displayState(server: ServerView): DisplayState {
   const isOff = server.state === "DISCONNECTED" || server.state === "ERROR";
   if (!isOff || server.error === null || isRetrying(server)) return server.state;
-  return server.error.code === "AUTHENTICATION_FAILED" ? "SIGN_IN" : "ERROR";
+  const isSignIn = ["AUTHENTICATION_FAILED", "SIGN_IN_FAILED"].includes(server.error.code);
+  return isSignIn ? "SIGN_IN" : "ERROR";
 }
 
 export const needsSignIn = (server: ServerView): boolean => displayState(server) === "SIGN_IN";

@@ -16,6 +16,7 @@ import {
   reconnect,
   restart,
   restartLabel,
+  signIn,
   toggleConnection,
 } from "../../servers/connectionActions";
 import { TrustCertificateButton } from "../../servers/TrustCertificateButton";
@@ -142,8 +143,9 @@ function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean)
               variant="default"
               component={Link}
               to={pathTo(server.server_id, "auth")}
+              onClick={() => void signIn(server)}
             >
-              How to sign in
+              Sign in
             </Button>
           )}
           <TrustCertificateButton server={server} />
