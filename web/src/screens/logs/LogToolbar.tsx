@@ -46,12 +46,16 @@ function useLevel(serverId: string | null) {
 /** Hint for a server that sent no log lines yet: offers to set its level. */
 export function EnableLoggingHint({ serverId }: { serverId: string | null }) {
   const { level, isConnected, isOffered, set } = useLevel(serverId);
-  if (!isConnected || level !== null) return null;
+  if (!isConnected || level === "debug") return null;
   if (!isOffered)
     return <span className="dim">The server did not declare the logging capability.</span>;
   return (
     <>
-      <span className="dim">Some servers log nothing until a level is set.</span>
+      <span className="dim">
+        {level === null
+          ? "Some servers log nothing until a level is set."
+          : `The server is asked to log from ${level} up.`}
+      </span>
       <Button variant="default" onClick={() => set("debug")}>
         Ask for everything, from debug up
       </Button>

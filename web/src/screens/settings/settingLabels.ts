@@ -29,7 +29,10 @@ export function unitOf({ name }: SettingView): string | null {
 }
 
 const GROUPS: [title: string, names: string[]][] = [
-  ["Connecting", ["capabilitiesTimeoutSeconds", "connectionRetryCount"]],
+  [
+    "Connecting",
+    ["capabilitiesTimeoutSeconds", "connectionRetryCount", "authorizationTimeoutSeconds"],
+  ],
   ["Calls and tasks", ["requestTimeoutSeconds", "taskTtlSeconds", "logLevel"]],
   ["Recording", ["secretKeys", "serverOutputMegabytes"]],
   ["Answering servers", ["profiles"]],
