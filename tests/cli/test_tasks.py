@@ -279,3 +279,16 @@ def test_a_wrong_command_line_is_refused(shell: Shell, words: list[str], said: s
 def test_40_columns_are_enough_for_a_task(shell: Shell) -> None:
     shell.variables["COLUMNS"] = "40"
     assert all(len(line) <= 40 for line in tasks(shell).text.splitlines())
+
+
+def test_a_task_that_did_not_end_in_time_can_be_looked_at_as_the_error_says(
+    shell: Shell, url: str
+) -> None:
+    ran = shell.run("call", url, "task-report", *SLOW, "--timeout", "0.3", *MODERN, "--json")
+    assert ran.code == exit_codes.TIMED_OUT
+    error = json.loads(ran.err.splitlines()[-1])["error"]
+    task_id = error["details"]["task_id"]
+    assert f"mcplens tasks {url} result {task_id}" in json.dumps(error)
+    found = shell.run("tasks", url, "get", task_id, *MODERN, "--json")
+    assert json.loads(found.out)["status"] == "working"
+    shell.run("tasks", url, "cancel", task_id, *MODERN)

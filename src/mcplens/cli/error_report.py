@@ -160,7 +160,7 @@ def _task_step(error: InspectorError, evidence: Evidence) -> Step:
     """The call became a task that did not end in time."""
     hint = "allow more time with --timeout"
     if evidence.is_remote:
-        hint = f"mcplens tasks TARGET result {error.details['task_id']}, or {hint}"
+        hint = f"mcplens tasks {evidence.server} result {error.details['task_id']}, or {hint}"
     else:
         hint += "; this server stopped with the command, and its task too"
     return Step("the end of the task", "a task that ends in time", hint)
