@@ -45,13 +45,22 @@ export function CallProgress({ call, hasCancel = true }: { call: CallView; hasCa
   return (
     <div className={css.running}>
       <div className="row">
-        <span className="grow cut">{progress ? progressLabel(progress) : waitingFor(call)}</span>
+        {/* The host that is waited for must be seen whole; a server's progress may be long. */}
+        <span className={progress ? "grow cut" : `grow ${css.waiting}`}>
+          {progress ? progressLabel(progress) : waitingFor(call)}
+        </span>
         {share !== null && <span>{Math.round(share)} %</span>}
         <span className={css.time} role="timer">
           {formatDuration(Math.max(0, now - call.started))}
         </span>
         {hasCancel && (
-          <Button size="compact-xs" variant="default" color="red" onClick={() => cancelCall(call)}>
+          <Button
+            className={css.cancel}
+            size="compact-xs"
+            variant="default"
+            color="red"
+            onClick={() => cancelCall(call)}
+          >
             Cancel
           </Button>
         )}
