@@ -11,6 +11,7 @@ from tests.auth.protected import Protected, protected
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where sign-ins are kept, for this test alone."""
     monkeypatch.setenv("MCPLENS_STATE_DIR", str(tmp_path))
+    monkeypatch.setenv("MCPLENS_KEYRING", "off")
     known_secrets.forget()
     return tmp_path
 

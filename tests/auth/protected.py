@@ -34,6 +34,7 @@ class Protected:
         self.registrations: list[dict[str, Any]] = []
         self.revoked: list[str] = []
         self.authorizations: list[str] = []  # Authorization headers of MCP requests
+        self.proofs: list[str | None] = []  # their DPoP headers
         self.expires_in: int | None = 3600
         place = "{base}/.well-known/oauth-protected-resource/mcp"
         self.challenge = f'Bearer resource_metadata="{place}"'
@@ -129,7 +130,8 @@ class Protected:
     async def _mcp(self, request: web.Request) -> web.StreamResponse:
         header = request.headers.get("Authorization", "")
         self.authorizations.append(header)
-        if not await self.is_valid(header.removeprefix("Bearer ")):
+        self.proofs.append(request.headers.get("DPoP"))
+        if not await self.is_valid(header.partition(" ")[2]):
             challenge = self.challenge.format(base=self.base)
             return web.json_response({}, status=401, headers={"WWW-Authenticate": challenge})
         message = json.loads(await request.read())

@@ -5,6 +5,7 @@ revokes them. The pages are filled in here as a browser would send them.
 """
 
 import asyncio
+import base64
 import html
 import json
 import re
@@ -93,16 +94,7 @@ async def is_good(issuer: str, token: str, resource: str) -> bool:
 async def test_a_person_signs_in_by_its_pages_and_the_sign_in_lasts(server: Protected) -> None:
     browser = Browser()
     async with provider(server) as issuer:
-        server.metadata_of_resource = lambda: {
-            "resource": server.url,
-            "authorization_servers": [issuer],
-            "scopes_supported": ["notes"],
-        }
-
-        async def let_in(token: str) -> bool:
-            return await is_good(issuer, token, server.url)
-
-        server.is_valid = let_in
+        _trust(server, issuer)
         async with mcplens.connect(server.url, sign_in=browser) as client:
             await client.call_tool("echo")
         assert len(browser.pages) == 2  # login and consent
@@ -125,7 +117,44 @@ async def test_a_person_signs_in_by_its_pages_and_the_sign_in_lasts(server: Prot
         clock = SystemClock()
         authorizer.attach(Publisher(Bus(clock), "server"), clock)
         assert await authorizer.sign_out() == "signed out, and the token is revoked"
-        assert not await let_in(second.tokens.access_token)
+        assert not await server.is_valid(second.tokens.access_token)
+
+
+async def test_tokens_are_bound_to_a_key_and_each_request_proves_it(server: Protected) -> None:
+    async with provider(server) as issuer:
+        _trust(server, issuer)
+        auth = {"dpop": True}
+        async with mcplens.connect(server.url, sign_in=Browser(), auth=auth) as client:
+            await client.call_tool("echo")
+        kept = await SignInStore().load(server.url)
+        assert kept is not None
+        await SignInStore().save(server.url, _spoilt(kept))
+        async with mcplens.connect(server.url, auth=auth) as client:  # refreshed with the same key
+            await client.call_tool("echo")
+    proofs = [proof for proof in server.proofs if proof is not None]
+    assert server.authorizations[-1].startswith("DPoP ")
+    assert len(set(proofs)) == len(proofs) > 4
+    assert "d" not in jwt_header(proofs[0])["jwk"]  # the private part stays here
+
+
+def jwt_header(token: str) -> dict[str, Any]:
+    part = token.partition(".")[0]
+    found: dict[str, Any] = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+    return found
+
+
+def _trust(server: Protected, issuer: str) -> None:
+    """The server lets in who has a token of this issuer for it."""
+    server.metadata_of_resource = lambda: {
+        "resource": server.url,
+        "authorization_servers": [issuer],
+        "scopes_supported": ["notes"],
+    }
+
+    async def let_in(token: str) -> bool:
+        return await is_good(issuer, token, server.url)
+
+    server.is_valid = let_in
 
 
 def _spoilt(sign_in: SignIn) -> SignIn:

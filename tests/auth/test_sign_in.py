@@ -474,6 +474,21 @@ async def test_a_key_that_cannot_be_used_is_named(server: Protected, folder: Pat
     assert f"{path} is no key that we can sign with" in error.message
 
 
+async def test_a_workload_signs_in_with_the_token_of_its_platform(
+    server: Protected, folder: Path
+) -> None:
+    (folder / "token").write_text("platforms-token-for-us\n")
+    path = str(folder / "token")
+    auth = {"grant": "workload_identity", "clientId": "job", "subjectTokenFile": path}
+    bus = Bus(SystemClock())
+    async with connect(server, auth=auth, bus=bus) as client:
+        await client.call_tool("echo")
+    (form,) = server.forms
+    assert form["grant_type"] == "urn:ietf:params:oauth:grant-type:jwt-bearer"
+    assert (form["assertion"], form["client_id"]) == ("platforms-token-for-us", "job")
+    assert "platforms-token-for-us" not in repr(bus.kept())
+
+
 async def test_a_sign_out_elsewhere_ends_this_sign_in_too(server: Protected) -> None:
     async with connect(server, sign_in=consent):
         pass

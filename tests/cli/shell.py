@@ -56,6 +56,7 @@ class Shell:
         }
         # The servers are modules of this repository; a warning is an error.
         base = {"HOME": str(self.home), "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"}
+        base["MCPLENS_KEYRING"] = "off"
         return {**kept, **folders, **base, "TERM": "xterm-256color", **self.variables}
 
     @property

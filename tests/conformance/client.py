@@ -175,16 +175,58 @@ async def sign_in_with_a_secret(url: str, version: str) -> None:
 @scenario("auth/client-credentials-jwt")
 async def sign_in_with_a_key(url: str, version: str) -> None:
     context = json.loads(os.environ["MCP_CONFORMANCE_CONTEXT"])
-    path = Path(os.environ["MCPLENS_STATE_DIR"]) / "key.pem"
-    path.write_text(context["private_key_pem"])
     auth = {
         "grant": "client_credentials",
         "clientId": context["client_id"],
-        "privateKeyFile": str(path),
+        "privateKeyFile": in_file("key.pem", context["private_key_pem"]),
         "signingAlgorithm": context["signing_algorithm"],
     }
     async with connect_signed_in(url, version, auth) as client:
         await client.list_tools()
+
+
+@scenario("auth/dpop")
+async def bind_tokens_to_a_key(url: str, version: str) -> None:
+    async with connect_signed_in(url, version, {"dpop": True}) as client:
+        await client.list_tools()
+        await client.call_tool("test-tool")
+
+
+@scenario("auth/dpop-nonce")
+async def prove_the_key_with_a_nonce(url: str, version: str) -> None:
+    await bind_tokens_to_a_key(url, version)
+
+
+@scenario("auth/wif-jwt-bearer")
+async def sign_in_as_a_workload(url: str, version: str) -> None:
+    context = json.loads(os.environ["MCP_CONFORMANCE_CONTEXT"])
+    auth = {
+        "grant": "workload_identity",
+        "clientId": context["client_id"],
+        "subjectTokenFile": in_file("workload.jwt", context["valid_jwt"]),
+    }
+    async with connect_signed_in(url, version, auth) as client:
+        await client.list_tools()
+
+
+@scenario("auth/enterprise-managed-authorization")
+async def sign_in_by_the_company(url: str, version: str) -> None:
+    context = json.loads(os.environ["MCP_CONFORMANCE_CONTEXT"])
+    auth = {
+        "grant": "enterprise",
+        "clientId": context["client_id"],
+        "clientSecret": context["client_secret"],
+        "idp": {"issuer": context["idp_issuer"], "clientId": context["idp_client_id"]},
+        "subjectTokenFile": in_file("id_token.jwt", context["idp_id_token"]),
+    }
+    async with connect_signed_in(url, version, auth) as client:
+        await client.list_tools()
+
+
+def in_file(name: str, text: str) -> str:
+    path = Path(os.environ["MCPLENS_STATE_DIR"]) / name
+    path.write_text(text)
+    return str(path)
 
 
 def connect_signed_in(
@@ -222,7 +264,8 @@ async def main(arguments: list[str]) -> None:
     is_auto = "--auto" in arguments
     version = "auto" if is_auto else os.environ["MCP_CONFORMANCE_PROTOCOL_VERSION"]
     with tempfile.TemporaryDirectory() as folder:
-        os.environ["MCPLENS_STATE_DIR"] = folder  # sign-ins are kept there
+        # Sign-ins are kept there, and not in the developer's keyring.
+        os.environ |= {"MCPLENS_STATE_DIR": folder, "MCPLENS_KEYRING": "off"}
         async with asyncio.timeout(TIMEOUT_S):
             await run(arguments[-1], version)
 

@@ -83,6 +83,10 @@ SIGN_IN = {
 OTHER_SIGN_INS = (
     ("2025-11-25", "auth/client-credentials-basic"),
     ("2025-11-25", "auth/client-credentials-jwt"),
+    ("2025-11-25", "auth/dpop"),
+    ("2025-11-25", "auth/dpop-nonce"),
+    ("2025-11-25", "auth/enterprise-managed-authorization"),
+    ("2025-11-25", "auth/wif-jwt-bearer"),
     ("2025-03-26", "auth/2025-03-26-oauth-endpoint-fallback"),
     ("2025-03-26", "auth/2025-03-26-oauth-metadata-backcompat"),
 )

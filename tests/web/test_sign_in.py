@@ -15,6 +15,7 @@ async def test_a_person_signs_in_from_the_page_and_out_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MCPLENS_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("MCPLENS_KEYRING", "off")
     async with protected() as server:
         write_config(tmp_path, notes={"url": server.url, "protocolVersion": "2025-11-25"})
         async with site(tmp_path) as web, web.page() as page:

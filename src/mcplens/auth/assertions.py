@@ -1,4 +1,4 @@
-"""Signs the JWT by which a client proves itself (private_key_jwt, RFC 7523).
+"""Signs the JWT by which a client proves itself (private_key_jwt, RFC 7523); reads one of others.
 
 The signing library is imported when a key is used. Called by the runner.
 """
@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Final
 from mcplens.auth.problems import SignInProblem
 from mcplens.auth.settings import AuthSettings
 from mcplens.auth.steps import SignAssertion
+from mcplens.known_secrets import known_secrets
 
 if TYPE_CHECKING:
     from joserfc.jwk import ECKey, OKPKey, RSAKey
 
 # How long a proof is good; it is used at once.
 _LIFETIME_S: Final = 300
-_MAX_KEY_BYTES: Final = 64 * 1024
+_MAX_FILE_BYTES: Final = 64 * 1024
 _OF_CURVE: Final = {"P-256": "ES256", "P-384": "ES384", "P-521": "ES512"}
 _EXPECTED: Final = "a private key in PEM format: RSA, EC or Ed25519"
 
@@ -51,20 +52,35 @@ def sign_assertion(settings: AuthSettings, step: SignAssertion, wall: float) -> 
         ) from None
 
 
-def _read_key(path: str | None) -> RSAKey | ECKey | OKPKey:
-    from joserfc.errors import JoseError
-    from joserfc.jwk import ECKey, OKPKey, RSAKey
+def read_subject_token(path: str | None) -> str:
+    """The token in the `subjectTokenFile`, read anew each time: platforms renew it.
 
+    Raises:
+        SignInProblem: it cannot be read.
+    """
+    token = _read_file(path, "subjectTokenFile", "a file with a JWT").decode("utf-8", "replace")
+    known_secrets.learn(token.strip())
+    return token.strip()
+
+
+def _read_file(path: str | None, key: str, expected: str) -> bytes:
     if path is None:
-        raise SignInProblem("the auth block has no privateKeyFile", expected=_EXPECTED)
+        raise SignInProblem(f"the auth block has no {key}", expected=expected)
     try:
         if os.path.exists(path) and not os.path.isfile(path):
             raise OSError("it is not a file")  # to open a pipe would hold up everything
         with open(os.path.expanduser(path), "rb") as file:
-            pem = file.read(_MAX_KEY_BYTES)
+            return file.read(_MAX_FILE_BYTES)
     except OSError as problem:
         text = f"{path} cannot be read: {problem.strerror or problem}"
-        raise SignInProblem(text, expected=_EXPECTED) from None
+        raise SignInProblem(text, expected=expected) from None
+
+
+def _read_key(path: str | None) -> RSAKey | ECKey | OKPKey:
+    from joserfc.errors import JoseError
+    from joserfc.jwk import ECKey, OKPKey, RSAKey
+
+    pem = _read_file(path, "privateKeyFile", _EXPECTED)
     for kind in (ECKey, RSAKey, OKPKey):
         try:
             key = kind.import_key(pem)

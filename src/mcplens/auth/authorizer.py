@@ -68,6 +68,7 @@ class ServerAuthorizer:
         self._has_signed_in = False  # by a flow of ours, rather than a refresh
         self._headers: dict[str, str] | None = None
         self._is_kept = False
+        self._nonce: str | None = None  # of the server, for DPoP
         self._work = Background()
         self._answer: asyncio.Task[bool] | None = None
         self._waiting = 0
@@ -91,10 +92,22 @@ class ServerAuthorizer:
                 await self._refresh(kept, "the token is expired", None)
 
     def headers(self, method: str, url: object) -> Mapping[str, str] | None:
-        return self._headers
+        current = self.sign_in
+        if current is None or current.proof_key is None or self._headers is None:
+            return self._headers
+        from mcplens.auth.proofs import make_proof
+
+        token, wall = current.tokens.access_token, self._clock.wall()
+        proof = make_proof(
+            current.proof_key, method, str(url), wall, token=token, nonce=self._nonce
+        )
+        return {**self._headers, "DPoP": proof}
 
     async def refused(self, refusal: Refusal) -> bool:
         self.was_refused = True
+        if refusal.nonce not in (None, self._nonce) and refusal.sent is not None:
+            self._nonce = refusal.nonce  # the server wants it in the proof (RFC 9449, 9)
+            return True
         if refusal.sent != self._sent_now() and self._headers is not None:
             return True  # it was sent before the token that we have by now
         if self._answer is None:
@@ -121,8 +134,8 @@ class ServerAuthorizer:
         from mcplens.auth import flow
 
         wish = msgspec.structs.replace(self._wish(None), needs_metadata=True)
-        is_machine = self._settings.grant == "client_credentials"
-        work = flow.client_credentials(wish) if is_machine else flow.authorization_code(wish)
+        begin = flow.OF_MACHINES.get(self._settings.grant, flow.authorization_code)
+        work = begin(wish)
         await self._keep(await self._run(work, reason, None))
 
     async def take_token(self, token: str) -> None:
@@ -240,8 +253,9 @@ class ServerAuthorizer:
         from mcplens.auth import flow
 
         wish = self._wish(challenge, held_scopes)
-        if self._settings.grant == "client_credentials":
-            work = flow.client_credentials(wish)
+        grant = self._settings.grant
+        if grant in flow.OF_MACHINES:
+            work = flow.OF_MACHINES[grant](wish)
         elif self._person is None:
             return False
         else:

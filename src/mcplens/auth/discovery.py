@@ -55,7 +55,7 @@ def discover(
         server = yield from _find_without_resource(server_url, settings)
         return Discovered(canonical(server_url), server)
     issuer = yield from _choose(found, settings)
-    server = yield from _find_server(issuer)
+    server = yield from find_issuer(issuer)
     return Discovered(found.resource, server, found.scopes_supported)
 
 
@@ -109,8 +109,15 @@ def _choose(found: ProtectedResource, settings: AuthSettings) -> Generator[Step,
     return check_address(chosen, "the authorization server", named_by=found.resource)
 
 
-def _find_server(issuer: str) -> Generator[Step, object, AuthorizationServer]:
-    problem = yield from _look_for_server(issuer)
+def find_issuer(
+    issuer: str, step: str = "authorization_server"
+) -> Generator[Step, object, AuthorizationServer]:
+    """The metadata of an issuer.
+
+    Raises:
+        SignInProblem: there is none.
+    """
+    problem = yield from _look_for_server(issuer, step)
     if isinstance(problem, AuthorizationServer):
         return problem
     raise problem
@@ -121,7 +128,7 @@ def _find_without_resource(
 ) -> Generator[Step, object, AuthorizationServer]:
     """2025-03-26: the server is its own issuer, or has its endpoints at fixed places."""
     if settings.authorization_server is not None:
-        return (yield from _find_server(check_address(settings.authorization_server, "issuer")))
+        return (yield from find_issuer(check_address(settings.authorization_server, "issuer")))
     found = yield from _look_for_server(origin(server_url))
     if isinstance(found, AuthorizationServer):
         return found
@@ -133,10 +140,9 @@ def _find_without_resource(
 
 
 def _look_for_server(
-    issuer: str,
+    issuer: str, step: str = "authorization_server"
 ) -> Generator[Step, object, AuthorizationServer | SignInProblem]:
     """The metadata, or why there is none; wrong metadata is raised at once."""
-    step = "authorization_server"
     came: list[str] = []
     is_absent = True
     for place in authorization_server_places(issuer):

@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import msgspec
 
+from mcplens.auth.addresses import check_address
 from mcplens.auth.challenges import Challenge
 from mcplens.auth.clients import (
     Client,
@@ -24,7 +25,7 @@ from mcplens.auth.clients import (
     read_registration,
     registration_body,
 )
-from mcplens.auth.discovery import Discovered, discover, fetch
+from mcplens.auth.discovery import Discovered, discover, fetch, find_issuer
 from mcplens.auth.metadata import AuthorizationServer
 from mcplens.auth.problems import RefusedByServer, SignInProblem
 from mcplens.auth.settings import AuthSettings
@@ -33,20 +34,25 @@ from mcplens.auth.steps import (
     Fetch,
     Fetched,
     Keep,
+    MakeProofKey,
     Note,
     OpenRedirect,
     Pin,
+    ReadSubjectToken,
     Recall,
     SignAssertion,
     SignIn,
     Step,
 )
-from mcplens.auth.tokens import Tokens, read_tokens, refusal
+from mcplens.auth.tokens import Tokens, read_exchanged, read_tokens, refusal
 
 _FORM: Final = {
     "Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"
 }  # fmt: skip
 _JSON: Final = {"Content-Type": "application/json", "Accept": "application/json"}
+JWT_BEARER: Final = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+_TOKEN_EXCHANGE: Final = "urn:ietf:params:oauth:grant-type:token-exchange"
+_ID_JAG: Final = "urn:ietf:params:oauth:token-type:id-jag"
 # The server no longer knows a client that was registered.
 _CLIENT_REFUSED: Final = ("invalid_client", "unauthorized_client")
 
@@ -94,28 +100,68 @@ def client_credentials(wish: SignInWish) -> Flow:
         SignInProblem: a step failed.
     """
     found = yield from _discover(wish)
-    client = configured_client(wish.settings, found.server)
-    if client is None or not wish.settings.has_secret:
-        raise SignInProblem(
-            "the auth block has no clientId with a clientSecret or privateKeyFile",
-            expected="the credentials of a client that is registered there",
-        )
-    yield Pin("client", found.server.issuer, client.client_id)
-    yield Note("client", f"{client.client_id}, as configured", {"clientId": client.client_id})
+    client = yield from _configured(wish, found.server)
+    form = {"grant_type": "client_credentials"}
+    return (yield from _finish(wish, found, client, form, _scopes(wish, found, is_offline=False)))
+
+
+def workload_identity(wish: SignInWish) -> Flow:
+    """A workload signs in with the JWT that its platform gave it (RFC 7523).
+
+    Raises:
+        SignInProblem: a step failed.
+    """
+    found = yield from _discover(wish)
+    client = yield from _configured(wish, found.server)
+    assertion = yield from _subject_token("token")
+    form = {"grant_type": JWT_BEARER, "assertion": assertion}
+    return (yield from _finish(wish, found, client, form, _scopes(wish, found, is_offline=False)))
+
+
+def enterprise(wish: SignInWish) -> Flow:
+    """The company's identity provider vouches for its person (RFC 8693, then RFC 7523).
+
+    Raises:
+        SignInProblem: a step failed.
+    """
+    idp = wish.settings.idp
+    if idp is None:
+        raise SignInProblem("the auth block has no idp", expected="idp with issuer and clientId")
+    found = yield from _discover(wish)
+    client = yield from _configured(wish, found.server)
+    step = "identity_provider"
     scopes = _scopes(wish, found, is_offline=False)
-    form = {"grant_type": "client_credentials", "resource": found.resource}
+    provider = yield from find_issuer(check_address(idp.issuer, "idp.issuer"), step)
+    form = {
+        "grant_type": _TOKEN_EXCHANGE,
+        "subject_token": (yield from _subject_token(step)),
+        "subject_token_type": "urn:ietf:params:oauth:token-type:id_token",
+        "requested_token_type": _ID_JAG,
+        "audience": found.server.issuer,
+        "resource": found.resource,
+    }
     if scopes:
         form["scope"] = " ".join(scopes)
-    answer = yield from _ask_for_token("token", found.server, client, form)
-    tokens = _read(wish, answer, scopes)
-    yield _granted("token", tokens)
-    return SignIn(
-        server=found.server,
-        client=client,
-        resource=found.resource,
-        requested=scopes,
-        tokens=tokens,
+    way = "none" if idp.client_secret is None else "client_secret_basic"
+    ours = Client(
+        issuer=idp.issuer,
+        client_id=idp.client_id,
+        client_secret=idp.client_secret,
+        auth_method=way,
     )
+    answer = yield from _ask_for_token(step, provider, ours, form)
+    grant = read_exchanged(answer.status, answer.body, _ID_JAG)
+    yield Note(step, f"{idp.issuer} vouched for us")
+    form = {"grant_type": JWT_BEARER, "assertion": grant}
+    return (yield from _finish(wish, found, client, form, scopes))
+
+
+# Flows without a person, by the `grant` of the auth block.
+OF_MACHINES: Final[dict[str, Callable[[SignInWish], Flow]]] = {
+    "client_credentials": client_credentials,
+    "workload_identity": workload_identity,
+    "enterprise": enterprise,
+}
 
 
 def refresh(wish: SignInWish, old: SignIn) -> Flow:
@@ -126,7 +172,7 @@ def refresh(wish: SignInWish, old: SignIn) -> Flow:
         "refresh_token": old.tokens.refresh_token,
         "resource": old.resource,
     }
-    answer = yield from _ask_for_token("refresh", old.server, old.client, form)
+    answer = yield from _ask_for_token("refresh", old.server, old.client, form, old.proof_key)
     tokens = _read(wish, answer, old.tokens.scopes, old.tokens.refresh_token)
     yield _granted("refresh", tokens)
     return msgspec.structs.replace(old, tokens=tokens)
@@ -248,10 +294,31 @@ def _with_client(wish: SignInWish, found: Discovered, client: Client) -> Flow:
         "code": code,
         "redirect_uri": request.redirect_uri,
         "code_verifier": verifier,
-        "resource": found.resource,
     }
-    answer = yield from _ask_for_token("token", found.server, client, form)
+    return (yield from _finish(wish, found, client, form, scopes, has_scope=False))
+
+
+def _finish(
+    wish: SignInWish,
+    found: Discovered,
+    client: Client,
+    form: dict[str, str],
+    scopes: tuple[str, ...],
+    *,
+    has_scope: bool = True,
+) -> Flow:
+    """The token request, which ends every flow; `resource` is in each (RFC 8707)."""
+    form["resource"] = found.resource
+    if scopes and has_scope:
+        form["scope"] = " ".join(scopes)
+    key = yield from _proof_key(wish, found.server)
+    answer = yield from _ask_for_token("token", found.server, client, form, key)
     tokens = _read(wish, answer, scopes)
+    if key is not None and tokens.token_type.lower() != "dpop":
+        raise SignInProblem(
+            f"the token is of the type {tokens.token_type}, not bound to our key",
+            expected="token_type DPoP",
+        )
     yield _granted("token", tokens)
     return SignIn(
         server=found.server,
@@ -259,7 +326,45 @@ def _with_client(wish: SignInWish, found: Discovered, client: Client) -> Flow:
         resource=found.resource,
         requested=scopes,
         tokens=tokens,
+        proof_key=key,
     )
+
+
+def _proof_key(
+    wish: SignInWish, server: AuthorizationServer
+) -> Generator[Step, object, dict[str, str] | None]:
+    """A key for DPoP, if it is configured or the server asks for it."""
+    is_asked = wish.challenge is not None and wish.challenge.scheme == "dpop"
+    if not (wish.settings.dpop or is_asked):
+        return None
+    if "ES256" not in server.dpop_algorithms:
+        listed = ", ".join(server.dpop_algorithms) or "nothing"
+        raise SignInProblem(
+            f"dpop_signing_alg_values_supported lists {listed}", expected="ES256, for DPoP"
+        )
+    key = yield MakeProofKey("token")
+    assert isinstance(key, dict)
+    return key
+
+
+def _configured(wish: SignInWish, server: AuthorizationServer) -> Generator[Step, object, Client]:
+    """The configured client of a flow without a person."""
+    client = configured_client(wish.settings, server)
+    if client is None or not wish.settings.has_secret:
+        raise SignInProblem(
+            "the auth block has no clientId with a clientSecret, privateKeyFile or "
+            "subjectTokenFile",
+            expected="the credentials of a client that is registered there",
+        )
+    yield Pin("client", server.issuer, client.client_id)
+    yield Note("client", f"{client.client_id}, as configured", {"clientId": client.client_id})
+    return client
+
+
+def _subject_token(step: str) -> Generator[Step, object, str]:
+    found = yield ReadSubjectToken(step)
+    assert isinstance(found, str)
+    return found
 
 
 def _scopes(wish: SignInWish, found: Discovered, *, is_offline: bool) -> tuple[str, ...]:
@@ -343,10 +448,14 @@ def _read_return(returned: str, request: Authorize, server: AuthorizationServer)
 
 
 def _ask_for_token(
-    step: str, server: AuthorizationServer, client: Client, form: dict[str, str]
+    step: str,
+    server: AuthorizationServer,
+    client: Client,
+    form: dict[str, str],
+    proof_key: dict[str, str] | None = None,
 ) -> Generator[Step, object, Fetched]:
     request = yield from _proved(step, server.token_endpoint, server, client, form)
-    return (yield from fetch(request))
+    return (yield from fetch(msgspec.structs.replace(request, proof_key=proof_key)))
 
 
 def _proved(

@@ -12,10 +12,11 @@ from os import urandom
 from typing import Any, Final, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
-from mcplens.auth.assertions import sign_assertion
+from mcplens.auth.assertions import read_subject_token, sign_assertion
 from mcplens.auth.masking import mask_body
 from mcplens.auth.person import Person
 from mcplens.auth.problems import SignInProblem
+from mcplens.auth.proofs import make_proof, make_proof_key
 from mcplens.auth.settings import AuthSettings
 from mcplens.auth.steps import (
     Authorize,
@@ -23,9 +24,11 @@ from mcplens.auth.steps import (
     Fetch,
     Fetched,
     Keep,
+    MakeProofKey,
     Note,
     OpenRedirect,
     Pin,
+    ReadSubjectToken,
     Recall,
     SignAssertion,
     SignIn,
@@ -160,6 +163,10 @@ class FlowRunner:
                 self._pin(step)
             case SignAssertion():
                 return sign_assertion(self._settings, step, self._clock.wall())
+            case MakeProofKey():
+                return make_proof_key()
+            case ReadSubjectToken():
+                return read_subject_token(self._settings.subject_token_file)
             case OpenRedirect():
                 return await self._of_person().listen(step.wanted, is_fixed=step.is_fixed)
             case Choose():
@@ -175,19 +182,29 @@ class FlowRunner:
         client.open(self._publish, self._clock)
         found: list[Fetched] = []
 
-        async def exchange() -> None:
-            headers = client.headers(step.headers)
+        async def exchange(nonce: str | None = None) -> None:
+            headers = client.headers(step.headers | self._proof(step, nonce))
             async with client.exchange(step.method, headers, step.body) as sent:
                 self._exchange_id = sent.id
                 body = await sent.read()
                 self._exchange_id = sent.id
-            found.append(Fetched(sent.status, body))
+            wanted = sent.header("DPoP-Nonce")
+            if nonce is None and wanted is not None and sent.status == 400 and step.proof_key:
+                await exchange(wanted)  # the server wants its nonce in the proof (RFC 9449, 8)
+            else:
+                found.append(Fetched(sent.status, body))
 
         try:
             await within(self._clock, EXCHANGE_TIMEOUT_S, exchange())
         finally:
             await client.close()
         return found[0]
+
+    def _proof(self, step: Fetch, nonce: str | None) -> dict[str, str]:
+        if step.proof_key is None:
+            return {}
+        wall = self._clock.wall()
+        return {"DPoP": make_proof(step.proof_key, step.method, step.url, wall, nonce=nonce)}
 
     async def _authorize(self, step: Authorize) -> str:
         facts = {

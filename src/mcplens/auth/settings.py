@@ -10,8 +10,18 @@ from typing import Any, Literal
 
 import msgspec
 
-Grant = Literal["authorization_code", "client_credentials"]
-GRANTS: tuple[Grant, ...] = ("authorization_code", "client_credentials")
+Grant = Literal["authorization_code", "client_credentials", "enterprise", "workload_identity"]
+
+
+class IdpSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The identity provider of a company, which vouches for its people."""
+
+    issuer: str
+    client_id: str
+    client_secret: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<IdpSettings {self.issuer}>"
 
 
 class AuthSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -29,6 +39,9 @@ class AuthSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     grant: Grant = "authorization_code"
     private_key_file: str | None = None
     signing_algorithm: str | None = None
+    dpop: bool = False
+    idp: IdpSettings | None = None
+    subject_token_file: str | None = None
 
     def __repr__(self) -> str:  # the secret stays out of logs
         return f"<AuthSettings {self.grant} {self.client_id or 'any client'}>"
@@ -36,7 +49,8 @@ class AuthSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     @property
     def has_secret(self) -> bool:
         """Whether signing in reveals something that only the right server may learn."""
-        return self.client_secret is not None or self.private_key_file is not None
+        revealing = (self.client_secret, self.private_key_file, self.subject_token_file)
+        return any(value is not None for value in revealing)
 
 
 def read_settings(block: Mapping[str, Any] | None) -> AuthSettings:

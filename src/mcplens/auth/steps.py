@@ -20,6 +20,7 @@ STEPS = {
     "authorization_server": "Read the authorization server's metadata",
     "client": "Identify mcplens to the authorization server",
     "authorization": "Sign in at the authorization server",
+    "identity_provider": "Let the identity provider vouch for us",
     "token": "Exchange the answer for a token",
     "refresh": "Refresh the token",
     "revocation": "Revoke the token",
@@ -34,6 +35,7 @@ class Fetch(msgspec.Struct, frozen=True):
     url: str
     headers: dict[str, str] = {}
     body: bytes | None = None
+    proof_key: dict[str, str] | None = None  # the request proves that we have it (DPoP)
 
 
 class Fetched(msgspec.Struct, frozen=True):
@@ -103,6 +105,18 @@ class SignAssertion(msgspec.Struct, frozen=True):
     audience: str
 
 
+class MakeProofKey(msgspec.Struct, frozen=True):
+    """Make a key that tokens are bound to (DPoP); answered with it, as a JWK."""
+
+    step: str
+
+
+class ReadSubjectToken(msgspec.Struct, frozen=True):
+    """Read the token that says who we are elsewhere; answered with its text."""
+
+    step: str
+
+
 class Note(msgspec.Struct, frozen=True):
     """A step is done; or, with `is_done` False, goes on after something worth knowing."""
 
@@ -112,7 +126,19 @@ class Note(msgspec.Struct, frozen=True):
     is_done: bool = True
 
 
-Step = Fetch | Choose | Recall | Keep | Pin | OpenRedirect | Authorize | SignAssertion | Note
+Step = (
+    Fetch
+    | Choose
+    | Recall
+    | Keep
+    | Pin
+    | OpenRedirect
+    | Authorize
+    | SignAssertion
+    | MakeProofKey
+    | ReadSubjectToken
+    | Note
+)
 
 
 class SignIn(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,6 +149,7 @@ class SignIn(msgspec.Struct, frozen=True, kw_only=True):
     resource: str
     requested: tuple[str, ...]
     tokens: Tokens
+    proof_key: dict[str, str] | None = None
 
     def __repr__(self) -> str:
         return f"<SignIn to {self.resource} by {self.server.issuer}>"

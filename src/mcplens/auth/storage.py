@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+from collections.abc import Callable
+from functools import cached_property
 from typing import Final, Protocol, TypeVar
 
 import msgspec
@@ -33,6 +35,12 @@ class Vault(Protocol):
     async def save(self, key: str, text: str) -> bool: ...
     async def load(self, key: str) -> str | None: ...
     async def remove(self, key: str) -> None: ...
+
+
+def _find_keyring() -> Vault | None:
+    from mcplens.auth.keyring_vault import find_vault
+
+    return find_vault()
 
 
 class _Pointer(msgspec.Struct, frozen=True):
@@ -59,9 +67,13 @@ class _Pinned(msgspec.Struct, frozen=True):
 class SignInStore:
     """The kept sign-ins of this user."""
 
-    def __init__(self, folder: str | None = None, vault: Vault | None = None) -> None:
+    def __init__(
+        self,
+        folder: str | None = None,
+        find_vault: Callable[[], Vault | None] = _find_keyring,
+    ) -> None:
         self._folder = folder or os.path.join(current_state_folder(), "auth")
-        self._vault = vault
+        self._find_vault = find_vault
 
     def __repr__(self) -> str:
         return f"<SignInStore {self._folder}>"
@@ -137,12 +149,18 @@ class SignInStore:
     def _pin_path(self, server_url: str, client_id: str) -> str:
         return self._path("pin", f"{canonical(server_url)}\n{client_id}")
 
+    @cached_property
+    def _vault(self) -> Vault | None:
+        """Looked for when the first secret is kept or read: most runs have none."""
+        return self._find_vault()
+
     # -- files and the vault -------------------------------------------------------------------
 
     async def _keep(self, key: str, value: SignIn | Client) -> None:
         encoded = msgspec.json.encode(value)
         kept = _Kept(msgspec.Raw(encoded))
-        if self._vault is not None and await self._vault.save(_digest(key), encoded.decode()):
+        vault = self._vault
+        if vault is not None and await vault.save(_digest(key), encoded.decode()):
             kept = _Kept(is_in_vault=True)
         self._write(self._path("kept", key), msgspec.json.encode(kept))
 
@@ -151,8 +169,9 @@ class SignInStore:
         if kept is None:
             return None
         text: str | bytes | None = bytes(kept.value)
-        if kept.is_in_vault and self._vault is not None:
-            text = await self._vault.load(_digest(key))
+        if kept.is_in_vault:
+            vault = self._vault
+            text = None if vault is None else await vault.load(_digest(key))
         if text is None:
             return None
         try:
@@ -163,8 +182,8 @@ class SignInStore:
     async def _remove(self, key: str) -> None:
         path = self._path("kept", key)
         kept = self._read(path, _Kept)
-        if kept is not None and kept.is_in_vault and self._vault is not None:
-            await self._vault.remove(_digest(key))
+        if kept is not None and kept.is_in_vault and (vault := self._vault) is not None:
+            await vault.remove(_digest(key))
         with contextlib.suppress(FileNotFoundError):
             os.remove(path)
 

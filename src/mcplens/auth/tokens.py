@@ -71,6 +71,18 @@ def read_tokens(
     )
 
 
+def read_exchanged(status: int, body: bytes, kind: str) -> str:
+    """The token of an exchange (RFC 8693), which must be of this kind."""
+    if status != 200:
+        raise refusal(status, body)
+    found = read_object(body, "the answer to the token exchange")
+    token = found.get("access_token")
+    if not isinstance(token, str) or found.get("issued_token_type") != kind:
+        came = str(found.get("issued_token_type"))[:_QUOTED_CHARACTERS]
+        raise SignInProblem(f"the issued token is of the type {came!r}", expected=kind)
+    return token
+
+
 def refusal(status: int, body: bytes) -> SignInProblem:
     """What an error answer of an authorization server means (RFC 6749, 5.2)."""
     try:

@@ -176,10 +176,9 @@ class _Builder:
         for field in ("cwd", "ca_file", "env_file"):
             if field in fields:
                 fields[field] = self.here.absolute(fields[field], self.folder)
-        key_file = fields.get("auth", {}).get("privateKeyFile")
-        if key_file is not None:
-            path = self.here.absolute(key_file, self.folder)
-            fields["auth"] = {**fields["auth"], "privateKeyFile": path}
+        for name in ("privateKeyFile", "subjectTokenFile"):
+            if (path := fields.get("auth", {}).get(name)) is not None:
+                fields["auth"] = {**fields["auth"], name: self.here.absolute(path, self.folder)}
         if fields["transport"] == "stdio" and self.source.scope == "project":
             fields.setdefault("cwd", self.folder)
         if "env_file" in fields:

@@ -227,13 +227,12 @@ def secrets(value: Any, key: str) -> dict[str, Any]:
     return value
 
 
-# enterprise and workload_identity come later.
-_GRANTS: Final = ("authorization_code", "client_credentials")
+_GRANTS: Final = ("authorization_code", "client_credentials", "enterprise", "workload_identity")
 
 
 def grant(value: Any, key: str) -> str:
     if value not in _GRANTS:
-        raise InvalidValue(key, f"must be {' or '.join(_GRANTS)}")
+        raise InvalidValue(key, f"must be one of {', '.join(_GRANTS)}")
     return str(value)
 
 
@@ -250,6 +249,9 @@ _AUTH_KEYS: Final[dict[str, Callable[[Any, str], Any]]] = {
     "grant": grant,
     "privateKeyFile": filled,
     "signingAlgorithm": filled,
+    "dpop": flag,
+    "idp": text_mapping,
+    "subjectTokenFile": filled,
 }
 AUTH_KEYS: Final = tuple(_AUTH_KEYS)
 

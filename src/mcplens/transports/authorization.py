@@ -27,6 +27,7 @@ class Refusal(msgspec.Struct, frozen=True):
     exchange_id: int | None
     sent: str | None  # the Authorization that the authorizer gave it
     tries: int  # how often this request was sent again already
+    nonce: str | None = None  # DPoP-Nonce
 
 
 class Authorizer(Protocol):

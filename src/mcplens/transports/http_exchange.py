@@ -289,7 +289,14 @@ class HttpExchange:
         assert self._response is not None
         challenges = self._response.headers.getall("WWW-Authenticate", [])
         self._read_ahead = await self.read()
-        refusal = Refusal(self.status, challenges, self.id, self._sent_authorization, self._tries)
+        refusal = Refusal(
+            self.status,
+            challenges,
+            self.id,
+            self._sent_authorization,
+            self._tries,
+            self.header("DPoP-Nonce"),
+        )
         if not await authorizer.refused(refusal):
             return False
         self._tries += 1

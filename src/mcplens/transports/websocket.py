@@ -168,7 +168,8 @@ class WebSocketTransport(Transport):
         response = None if connection is None else connection.response
         challenges = [] if response is None else response.headers.get_all("WWW-Authenticate")
         sent = self._extra_headers.get("Authorization")
-        refusal = Refusal(error.status or 0, challenges, self._exchange_id, sent, tries)
+        nonce = None if response is None else response.headers.get("DPoP-Nonce")
+        refusal = Refusal(error.status or 0, challenges, self._exchange_id, sent, tries, nonce)
         return await self.authorizer.refused(refusal)
 
     async def _close(self, how: Closing) -> None:
