@@ -34,6 +34,8 @@ class Protected:
         self.registrations: list[dict[str, Any]] = []
         self.revoked: list[str] = []
         self.authorizations: list[str] = []  # Authorization headers of MCP requests
+        self.socket: web.WebSocketResponse | None = None
+        self.messages: list[str] = []  # methods that came over it
         self.proofs: list[str | None] = []  # their DPoP headers
         self.expires_in: int | None = 3600
         place = "{base}/.well-known/oauth-protected-resource/mcp"
@@ -91,6 +93,8 @@ class Protected:
                 return web.Response()
             case "/mcp" if request.method == "POST":
                 return await self._mcp(request)
+            case "/mcp" if "Upgrade" in request.headers:
+                return await self._socket(request)
         return web.Response(status=404)
 
     def _authorize(self, query: dict[str, str]) -> web.Response:
@@ -128,18 +132,42 @@ class Protected:
         return tokens if self.expires_in is None else tokens | {"expires_in": self.expires_in}
 
     async def _mcp(self, request: web.Request) -> web.StreamResponse:
+        refusal = await self._refusal(request)
+        if refusal is not None:
+            return refusal
+        message = json.loads(await request.read())
+        answer = self.mcp_answer(message)
+        if answer is not None:
+            return answer
+        if message["method"] == "tools/call" and self.calls_gate is not None:
+            await self.calls_gate.wait()
+        if "id" not in message:
+            return web.Response(status=202)
+        return web.json_response(self._reply(message))
+
+    async def _refusal(self, request: web.Request) -> web.Response | None:
         header = request.headers.get("Authorization", "")
         self.authorizations.append(header)
         self.proofs.append(request.headers.get("DPoP"))
-        if not await self.is_valid(header.partition(" ")[2]):
-            challenge = self.challenge.format(base=self.base)
-            return web.json_response({}, status=401, headers={"WWW-Authenticate": challenge})
-        message = json.loads(await request.read())
-        refusal = self.mcp_answer(message)
+        if await self.is_valid(header.partition(" ")[2]):
+            return None
+        challenge = self.challenge.format(base=self.base)
+        return web.json_response({}, status=401, headers={"WWW-Authenticate": challenge})
+
+    async def _socket(self, request: web.Request) -> web.StreamResponse:
+        refusal = await self._refusal(request)
         if refusal is not None:
             return refusal
-        if message["method"] == "tools/call" and self.calls_gate is not None:
-            await self.calls_gate.wait()
+        socket = self.socket = web.WebSocketResponse(protocols=["mcp"])
+        await socket.prepare(request)
+        async for frame in socket:
+            message = json.loads(frame.data)
+            self.messages.append(message["method"])
+            if "id" in message:
+                await socket.send_json(self._reply(message))
+        return socket
+
+    def _reply(self, message: dict[str, Any]) -> dict[str, Any]:
         results: dict[str, Any] = {
             "initialize": {
                 "protocolVersion": "2025-11-25",
@@ -149,13 +177,11 @@ class Protected:
             "tools/list": {"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]},
             "tools/call": {"content": [{"type": "text", "text": "done"}]},
         }
-        if "id" not in message:
-            return web.Response(status=202)
         result = results.get(message["method"])
         if result is None:
             error = {"code": -32601, "message": "no such method"}
-            return web.json_response({"jsonrpc": "2.0", "id": message["id"], "error": error})
-        return web.json_response({"jsonrpc": "2.0", "id": message["id"], "result": result})
+            return {"jsonrpc": "2.0", "id": message["id"], "error": error}
+        return {"jsonrpc": "2.0", "id": message["id"], "result": result}
 
 
 def _answer(value: Any) -> web.StreamResponse:

@@ -68,6 +68,10 @@ class KeyringVault:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
 
+        def settle(result: T) -> None:
+            if not future.done():
+                future.set_result(result)
+
         def run() -> None:
             try:
                 result = work()
@@ -75,7 +79,7 @@ class KeyringVault:
                 _log.debug("the keyring failed: %s", type(problem).__name__)
                 result = otherwise
             if not loop.is_closed():
-                loop.call_soon_threadsafe(lambda: future.done() or future.set_result(result))
+                loop.call_soon_threadsafe(settle, result)
 
         threading.Thread(target=run, daemon=True, name="keyring").start()
         try:

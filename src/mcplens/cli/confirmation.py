@@ -56,6 +56,8 @@ def _question(entry: ServerEntry) -> tuple[str, str]:
     else:
         url = next(raw[key] for key in ("url", "serverUrl", "httpUrl") if raw.get(key))
         lines, act = [f"{path} connects {entry.name} to:", f"  {url}"], "connect to it"
+        files = (entry.auth.get(name) for name in ("privateKeyFile", "subjectTokenFile"))
+        lines += [f"  and signs in with your file {file}" for file in files if file]
         headers = given_values(entry.headers, raw.get("headers"))
         lines += [f"  with the header {name}: {value}" for name, value in headers.items()]
     options = other_options(entry)
