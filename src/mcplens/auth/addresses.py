@@ -5,7 +5,6 @@ Pure. Called by the flow for each address that a server names (MCP, basic/author
 
 from __future__ import annotations
 
-from ipaddress import ip_address
 from typing import Final
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
@@ -23,6 +22,8 @@ _OPENID: Final = "/.well-known/openid-configuration"
 
 def is_loopback(host: str) -> bool:
     """Whether a name means this machine alone."""
+    from ipaddress import ip_address
+
     if host == "localhost" or host.endswith(".localhost"):
         return True
     try:

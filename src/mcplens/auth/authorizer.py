@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import secrets
 from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -276,6 +275,8 @@ class ServerAuthorizer:
     # -- parts ---------------------------------------------------------------------------------
 
     def _wish(self, challenge: Challenge | None, held: tuple[str, ...] = ()) -> SignInWish:
+        import secrets
+
         from mcplens.auth.flow import SignInWish
 
         return SignInWish(
