@@ -34,6 +34,8 @@ class Protected:
         self.registrations: list[dict[str, Any]] = []
         self.revoked: list[str] = []
         self.authorizations: list[str] = []  # Authorization headers of MCP requests
+        self.has_sessions = False
+        self.goodbyes = 0  # each is refused
         self.socket: web.WebSocketResponse | None = None
         self.messages: list[str] = []  # methods that came over it
         self.proofs: list[str | None] = []  # their DPoP headers
@@ -93,6 +95,9 @@ class Protected:
                 return web.Response()
             case "/mcp" if request.method == "POST":
                 return await self._mcp(request)
+            case "/mcp" if request.method == "DELETE":
+                self.goodbyes += 1
+                return web.Response(status=401)
             case "/mcp" if "Upgrade" in request.headers:
                 return await self._socket(request)
         return web.Response(status=404)
@@ -143,7 +148,9 @@ class Protected:
             await self.calls_gate.wait()
         if "id" not in message:
             return web.Response(status=202)
-        return web.json_response(self._reply(message))
+        is_first = message["method"] == "initialize" and self.has_sessions
+        headers = {"Mcp-Session-Id": "session-1"} if is_first else {}
+        return web.json_response(self._reply(message), headers=headers)
 
     async def _refusal(self, request: web.Request) -> web.Response | None:
         header = request.headers.get("Authorization", "")

@@ -95,6 +95,14 @@ async def test_an_authorization_header_of_ones_own_switches_it_off(server: Prote
     assert set(server.asked) == {"/mcp"}
 
 
+async def test_nobody_is_asked_to_sign_in_for_a_goodbye(server: Protected) -> None:
+    server.has_sessions = True
+    async with connect(server, sign_in=consent):
+        pass
+    assert server.goodbyes == 1
+    assert len(server.forms) == 1
+
+
 # -- what is kept ------------------------------------------------------------------------------
 
 

@@ -38,8 +38,15 @@ async def test_a_person_signs_in_from_the_page_and_out_again(
             assert done["sign_in"]["waiting"] is None
             assert done["sign_in"]["account"]["granted"] == ["notes"]
             assert [step["state"] for step in done["sign_in"]["steps"]] == ["done"] * 5
-            out = await page.ask("SignOut", server_id="notes")
+            shown = await page.ask("ShowToken", server_id="notes")
+            assert shown["access_token"] in server.valid
+            assert shown["claims"] is None
+            await page.ask("RefreshSignIn", server_id="notes")
+            assert server.forms[-1]["grant_type"] == "refresh_token"
+            out = await page.ask("SignOut", server_id="notes", forgets_client=True)
             assert out["outcome"] == "signed out, and the token is revoked"
             assert len(server.revoked) == 1
             await page.ask("Connect", server_id="notes")
             await page.in_state("notes", "DISCONNECTED")
+            with pytest.raises(Refusal, match="not signed in"):
+                await page.ask("ShowToken", server_id="notes")

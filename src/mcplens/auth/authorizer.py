@@ -160,11 +160,25 @@ class ServerAuthorizer:
         self._use(sign_in)
         await self._store.save(self.server_url, sign_in)
 
-    async def sign_out(self) -> str:
-        """Revoke the token where that is possible, and forget it; says in words what was done."""
+    async def refresh_now(self) -> bool:
+        """Use the refresh token now; False if there is none, or it is spent.
+
+        Raises:
+            InspectorError: the authorization server cannot be reached.
+        """
+        current = self.sign_in
+        return current is not None and await self._refresh(current, "asked for", None)
+
+    async def sign_out(self, *, forgets_client: bool = False) -> str:
+        """Revoke the token where that is possible, and forget it; says in words what was done.
+
+        `forgets_client` forgets, too, that we were registered with the authorization server.
+        """
         from mcplens.auth import flow
 
         kept = await self._store.load(self.server_url)
+        if kept is not None and forgets_client:
+            await self._store.forget_client(kept.server.issuer)
         await self._store.forget(self.server_url)
         self._drop()
         if kept is None:

@@ -284,7 +284,8 @@ class HttpExchange:
     async def _is_let_in(self) -> bool:
         """Refused: sent again if somebody signs in, and else left as it is."""
         authorizer = self._client.authorizer
-        if authorizer is None or self._tries == MAX_TRIES:
+        # Nobody is asked to sign in for a goodbye.
+        if authorizer is None or self._tries == MAX_TRIES or self.method == "DELETE":
             return False
         assert self._response is not None
         challenges = self._response.headers.getall("WWW-Authenticate", [])

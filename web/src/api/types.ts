@@ -865,6 +865,15 @@ export interface RecordingView {
 }
 
 /**
+ * Use the refresh token now.
+ */
+export interface RefreshSignIn {
+  type: "RefreshSignIn";
+  id: number;
+  server_id: string;
+}
+
+/**
  * Refuse to answer, with the reason that is sent to the server.
  */
 export interface RejectQuestion {
@@ -1217,6 +1226,15 @@ export interface SettingView {
 }
 
 /**
+ * The access token itself, and what it says if it is a JWT: only when a person asks for it.
+ */
+export interface ShowToken {
+  type: "ShowToken";
+  id: number;
+  server_id: string;
+}
+
+/**
  * Connect, and sign in if the server wants it. Replied to at once; what follows is Changed.
  */
 export interface SignIn {
@@ -1251,11 +1269,14 @@ export interface SignInView {
 
 /**
  * Disconnect, revoke the token where the server can do so, and forget it.
+ *
+ * `forgets_client` forgets, too, that we were registered with the authorization server.
  */
 export interface SignOut {
   type: "SignOut";
   id: number;
   server_id: string;
+  forgets_client?: boolean;
 }
 
 /**
@@ -1333,6 +1354,14 @@ export interface TaskView {
   is_gone: boolean;
 }
 
+/**
+ * `claims` are unverified, and null for an opaque token.
+ */
+export interface TokenView {
+  access_token: string;
+  claims: Record<string, unknown> | null;
+}
+
 export interface Unpin {
   type: "Unpin";
   id: number;
@@ -1397,6 +1426,7 @@ export type Command =
   | Pin
   | Ping
   | ReadResource
+  | RefreshSignIn
   | RejectQuestion
   | RemoveRoot
   | RepeatCall
@@ -1417,6 +1447,7 @@ export type Command =
   | SetLevel
   | SetProfile
   | SetSetting
+  | ShowToken
   | SignIn
   | SignOut
   | StopList
@@ -1465,6 +1496,7 @@ export interface Replies {
   Pin: PinView[];
   Ping: PingView;
   ReadResource: CallView;
+  RefreshSignIn: ServerView;
   RejectQuestion: null;
   RemoveRoot: ServerView;
   RepeatCall: CallView;
@@ -1484,6 +1516,7 @@ export interface Replies {
   SetLevel: ServerView;
   SetProfile: ServerView;
   SetSetting: SettingView;
+  ShowToken: TokenView;
   SignIn: ServerView;
   SignOut: SignedOut;
   StopList: ListSummary;

@@ -3,9 +3,16 @@ import { Button, TextInput } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { type FormEvent, useState } from "react";
 import { Link } from "react-router";
-import type { AccountView, AuthorizationView, ServerView, SignInStepView } from "../../api/types";
+import type {
+  AccountView,
+  AuthorizationView,
+  ServerView,
+  SignInStepView,
+  TokenView,
+} from "../../api/types";
 import { EmptyState } from "../../components/EmptyState";
 import { Icon } from "../../components/Icon";
+import { JsonTree } from "../../components/JsonTree";
 import { UntrustedText } from "../../components/UntrustedText";
 import { useBusy } from "../../components/useBusy";
 import { signIn } from "../../servers/connectionActions";
@@ -98,13 +105,43 @@ function Waiting({ server, request }: { server: ServerView; request: Authorizati
   );
 }
 
+/** The token and its claims, shown because somebody asked for them. */
+function Token({ token }: { token: TokenView }) {
+  return (
+    <div className={`stack ${css.token}`}>
+      <code className={css.text}>
+        <UntrustedText>{token.access_token}</UntrustedText>
+      </code>
+      {token.claims ? (
+        <JsonTree label="What the token says" value={token.claims} most={300} />
+      ) : (
+        <span className="dim">It is opaque: only the server can read it.</span>
+      )}
+    </div>
+  );
+}
+
 function Account({ server, account }: { server: ServerView; account: AccountView }) {
   const { isBusy, run } = useBusy();
-  const out = (): void =>
+  const { server_id } = server;
+  const [token, setToken] = useState<TokenView | null>(null);
+  const show = (): void =>
+    run(async () =>
+      setToken(
+        token
+          ? null
+          : await withErrorToast("The token cannot be shown", command("ShowToken", { server_id })),
+      ),
+    );
+  const refresh = (): void => {
+    setToken(null);
+    run(() => withErrorToast("Not refreshed", command("RefreshSignIn", { server_id })));
+  };
+  const out = (forgets_client: boolean): void =>
     run(async () => {
       const done = await withErrorToast(
         "Could not sign out",
-        command("SignOut", { server_id: server.server_id }),
+        command("SignOut", { server_id, forgets_client }),
       );
       if (done) notifications.show({ title: "Signed out", message: done.outcome });
     });
@@ -132,9 +169,21 @@ function Account({ server, account }: { server: ServerView; account: AccountView
             </div>
           ))}
       </dl>
-      <div>
-        <Button variant="default" loading={isBusy} onClick={out}>
+      {token && <Token token={token} />}
+      <div className="row wrap">
+        <Button variant="default" disabled={isBusy} onClick={show}>
+          {token ? "Hide the token" : "Show the token"}
+        </Button>
+        {account.has_refresh_token && (
+          <Button variant="default" disabled={isBusy} onClick={refresh}>
+            Refresh now
+          </Button>
+        )}
+        <Button variant="default" disabled={isBusy} onClick={() => out(false)}>
           Sign out
+        </Button>
+        <Button variant="default" disabled={isBusy} onClick={() => out(true)}>
+          Sign out and forget the client
         </Button>
       </div>
     </section>
