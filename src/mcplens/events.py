@@ -431,7 +431,8 @@ class SignInStarted(Event, frozen=True, kw_only=True):
 
 
 class SignInStepChanged(Event, frozen=True, kw_only=True):
-    """A step of a sign-in: started, waiting for a person, noted, done or failed.
+    """A step of a sign-in: started, answered by a server, waiting for a person, noted, done or
+    failed.
 
     `exchange_id` is the HTTP exchange that carried the step, if one did.
     """

@@ -38,7 +38,7 @@ SCREENS = {
     "tasks": ("/s/demo/tasks", "No tasks"),
     "logs": ("/s/demo/logs", "All servers"),
     "traffic": ("/s/demo/traffic", "All events"),
-    "auth": ("/s/demo/auth", "It has no sign-in"),
+    "auth": ("/s/demo/auth", "demo asks for no sign-in"),
     "settings": ("/settings", "Default"),
     "add": ("/servers?add", "From other tools"),
 }

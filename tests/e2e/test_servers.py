@@ -116,7 +116,7 @@ def test_attempts_are_counted_also_after_the_last(opened: Watched) -> None:
 def test_a_server_that_lets_nobody_in_asks_for_a_sign_in(opened: Watched) -> None:
     page = opened.goto("/servers")
     switch_on(page, "closed")
-    expect(page.get_by_role("alert").filter(has_text="closed requires sign-in")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="Not signed in to closed")).to_be_visible()
     card = page.get_by_role("article", name="closed")
     expect(card).to_contain_text("Sign-in needed")
     expect(card).to_have_attribute("data-state", "SIGN_IN")

@@ -26,7 +26,7 @@ from mcplens.transports.network import NetworkOptions
 if TYPE_CHECKING:
     from mcplens.auth.challenges import Challenge
     from mcplens.auth.flow import SignInWish
-    from mcplens.auth.person import Person
+    from mcplens.auth.person import Pace, Person
     from mcplens.auth.settings import AuthSettings
     from mcplens.auth.steps import SignIn, Step
     from mcplens.auth.storage import SignInStore
@@ -55,6 +55,10 @@ class ServerAuthorizer:
         self.on_person: Callable[[bool], None] | None = None
         self.sign_in: SignIn | None = None
         self.was_refused = False  # the server asked for a sign-in at least once
+        self.pace: Pace | None = None  # of the next sign-ins
+        self.edits: AuthSettings | None = None  # in place of what is configured
+        self.resource: str | None = None  # in place of the one that is found
+        self._challenge: Challenge | None = None  # the last one
         self._settings = settings
         known_secrets.learn(settings.client_secret)
         self._store = store
@@ -132,7 +136,9 @@ class ServerAuthorizer:
         """
         from mcplens.auth import flow
 
-        wish = msgspec.structs.replace(self._wish(None), needs_metadata=True)
+        wish = self._wish(self._challenge)
+        if not self.was_refused:
+            wish = msgspec.structs.replace(wish, needs_metadata=True)
         begin = flow.OF_MACHINES.get(self._settings.grant, flow.authorization_code)
         work = begin(wish)
         await self._keep(await self._run(work, reason, None))
@@ -202,7 +208,7 @@ class ServerAuthorizer:
     async def _resolve(self, refusal: Refusal) -> bool:
         from mcplens.auth.challenges import bearer_challenge
 
-        challenge = bearer_challenge(refusal.challenges)
+        challenge = self._challenge = bearer_challenge(refusal.challenges)
         if challenge is None and refusal.challenges:
             return False  # it wants something else, such as a password
         if refusal.status == 403:
@@ -295,7 +301,8 @@ class ServerAuthorizer:
 
         return SignInWish(
             server_url=self.server_url,
-            settings=self._settings,
+            settings=self.edits or self._settings,
+            resource=self.resource,
             wall=self._clock.wall,
             random_text=lambda: secrets.token_urlsafe(48),
             challenge=challenge,
@@ -312,8 +319,9 @@ class ServerAuthorizer:
             clock=self._clock,
             network=self._network,
             store=self._store,
-            settings=self._settings,
+            settings=self.edits or self._settings,
             server_url=self.server_url,
+            pace=self.pace,
             person=self._person,
             timeout_s=self._timeout_s,
             on_person=self._tell_person,

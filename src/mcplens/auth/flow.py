@@ -15,6 +15,7 @@ from typing import Final
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import msgspec
+from msgspec.structs import replace
 
 from mcplens.auth.addresses import check_address
 from mcplens.auth.challenges import Challenge
@@ -28,6 +29,7 @@ from mcplens.auth.clients import (
 from mcplens.auth.discovery import Discovered, discover, fetch, find_issuer
 from mcplens.auth.metadata import AuthorizationServer
 from mcplens.auth.problems import RefusedByServer, SignInProblem
+from mcplens.auth.reviews import review_client, review_request
 from mcplens.auth.settings import AuthSettings
 from mcplens.auth.steps import (
     Authorize,
@@ -71,6 +73,8 @@ class SignInWish(msgspec.Struct, frozen=True, kw_only=True):
     held_scopes: tuple[str, ...] = ()
     # The server let us in unasked: without metadata there is nowhere to sign in.
     needs_metadata: bool = False
+    # In place of the resource that was found.
+    resource: str | None = None
 
 
 def authorization_code(wish: SignInWish) -> Flow:
@@ -81,6 +85,8 @@ def authorization_code(wish: SignInWish) -> Flow:
     """
     found = yield from _discover(wish)
     _check_pkce(found.server)
+    settings = yield from review_client(wish.settings)
+    wish = replace(wish, settings=settings)
     client, is_recalled = yield from _identify(wish, found.server)
     try:
         return (yield from _with_client(wish, found, client))
@@ -175,7 +181,7 @@ def refresh(wish: SignInWish, old: SignIn) -> Flow:
     answer = yield from _ask_for_token("refresh", old.server, old.client, form, old.proof_key)
     tokens = _read(wish, answer, old.tokens.scopes, old.tokens.refresh_token)
     yield _granted("refresh", tokens)
-    return msgspec.structs.replace(old, tokens=tokens)
+    return replace(old, tokens=tokens)
 
 
 def revoke(old: SignIn) -> Generator[Step, object, bool]:
@@ -203,7 +209,7 @@ def _discover(wish: SignInWish) -> Generator[Step, object, Discovered]:
             "the server asks for no sign-in, and names nobody to sign in with",
             expected="metadata of a protected resource",
         )
-    return found
+    return found if wish.resource is None else replace(found, resource=wish.resource)
 
 
 # -- who we are --------------------------------------------------------------------------------
@@ -234,7 +240,7 @@ def _identify(
         if settings.has_secret:
             yield Pin("client", server.issuer, client.client_id)
         redirect_uri = yield from _open_redirect(settings.redirect_uri, is_fixed=True)
-        client = msgspec.structs.replace(client, redirect_uri=redirect_uri)
+        client = replace(client, redirect_uri=redirect_uri)
         yield Note("client", f"{client.client_id}, {client.origin}", {"clientId": client.client_id})
         return client, False
     kept = yield Recall("client", server.issuer)
@@ -283,6 +289,7 @@ def _open_redirect(wanted: str | None, *, is_fixed: bool) -> Generator[Step, obj
 
 def _with_client(wish: SignInWish, found: Discovered, client: Client) -> Flow:
     scopes = _scopes(wish, found, is_offline=True)
+    found, client, scopes = yield from review_request(found, client, scopes)
     verifier, state = wish.random_text(), wish.random_text()
     request = _authorization_request(found, client, scopes, verifier, state)
     returned = yield request

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import Final, Protocol
 
 from mcplens.auth.redirect_listener import RedirectListener
-from mcplens.auth.steps import Authorize
+from mcplens.auth.steps import Authorize, Review
 from mcplens.background import Background
 
 # Where a function gets the answer that nobody listens for.
@@ -43,6 +43,16 @@ class Person(Protocol):
 
     async def close(self) -> None:
         """Stop listening; safe to call twice."""
+
+
+class Pace(Protocol):
+    """Lets a sign-in go on step by step, and what it sends be changed."""
+
+    async def before(self, step: str) -> None:
+        """A step is about to begin."""
+
+    async def review(self, draft: Review) -> Review:
+        """What is about to be sent; gives what is sent instead."""
 
 
 class FunctionPerson:

@@ -7,14 +7,14 @@ the authorizer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Awaitable, Callable, Generator
 from os import urandom
 from typing import Any, Final, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 from mcplens.auth.assertions import read_subject_token, sign_assertion
 from mcplens.auth.masking import mask_body
-from mcplens.auth.person import Person
+from mcplens.auth.person import Pace, Person
 from mcplens.auth.problems import SignInProblem
 from mcplens.auth.proofs import make_proof, make_proof_key
 from mcplens.auth.settings import AuthSettings
@@ -30,6 +30,7 @@ from mcplens.auth.steps import (
     Pin,
     ReadSubjectToken,
     Recall,
+    Review,
     SignAssertion,
     SignIn,
     Step,
@@ -40,6 +41,7 @@ from mcplens.clock import Clock, within
 from mcplens.errors import InspectorError
 from mcplens.events import SignInEnded, SignInStarted, SignInStepChanged
 from mcplens.known_secrets import known_secrets
+from mcplens.protocol.secret_masking import mask_url
 from mcplens.transports.http_client import HttpClient
 from mcplens.transports.network import NetworkOptions
 
@@ -77,6 +79,7 @@ class FlowRunner:
         person: Person | None,
         timeout_s: float | None,
         on_person: Callable[[bool], None],
+        pace: Pace | None = None,
     ) -> None:
         self._publish = publish
         self._clock = clock
@@ -92,6 +95,7 @@ class FlowRunner:
         self._person = person
         self._timeout_s = timeout_s
         self._on_person = on_person
+        self._pace = pace
         self._id = urandom(6).hex()
         self._step = ""
         self._exchange_id: int | None = None
@@ -147,6 +151,8 @@ class FlowRunner:
     async def _carry_out(self, step: Step) -> object:
         if step.step != self._step:
             self._step, self._exchange_id = step.step, None
+            if self._pace is not None:
+                await self._unhurried(self._pace.before(step.step))
             self._tell("started")
         match step:
             case Fetch():
@@ -171,6 +177,10 @@ class FlowRunner:
                 return await self._of_person().listen(step.wanted, is_fixed=step.is_fixed)
             case Choose():
                 return await self._wait_for_person(self._of_person().choose(step.issuers))
+            case Review():
+                if self._pace is None:
+                    return step
+                return await self._unhurried(self._pace.review(step))
             case Authorize():
                 return await self._authorize(step)
         return None
@@ -198,6 +208,7 @@ class FlowRunner:
             await within(self._clock, EXCHANGE_TIMEOUT_S, exchange())
         finally:
             await client.close()
+        self._tell("answered", f"{step.method} {mask_url(step.url)}: HTTP {found[0].status}")
         return found[0]
 
     def _proof(self, step: Fetch, nonce: str | None) -> dict[str, str]:
@@ -232,6 +243,14 @@ class FlowRunner:
         finally:
             self._on_person(False)
         return found[0]
+
+    async def _unhurried(self, work: Awaitable[T]) -> T:
+        """Wait for a person who looks at a step for as long as it takes."""
+        self._on_person(True)
+        try:
+            return await work
+        finally:
+            self._on_person(False)
 
     def _of_person(self) -> Person:
         if self._person is None:

@@ -97,6 +97,19 @@ class Authorize(msgspec.Struct, frozen=True):
     resource: str
 
 
+class Review(msgspec.Struct, frozen=True):
+    """What is about to be sent, for whoever wants to change it; answered with a Review.
+
+    None and nothing mean: as the servers say.
+    """
+
+    step: str
+    client_id: str | None = None
+    redirect_uri: str | None = None
+    scopes: tuple[str, ...] = ()
+    resource: str | None = None
+
+
 class SignAssertion(msgspec.Struct, frozen=True):
     """Sign a JWT that proves the client (RFC 7523); answered with the JWT."""
 
@@ -133,6 +146,7 @@ Step = (
     | Keep
     | Pin
     | OpenRedirect
+    | Review
     | Authorize
     | SignAssertion
     | MakeProofKey

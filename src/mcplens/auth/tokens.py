@@ -108,12 +108,17 @@ def _expiry(value: object, wall: float) -> float | None:
 
 def jwt_claims(token: str) -> dict[str, Any] | None:
     """What a JWT says, unverified, for a person to look at; None for an opaque token."""
+    return jwt_part(token, 1)
+
+
+def jwt_part(token: str, place: int) -> dict[str, Any] | None:
+    """The header (0) or the claims (1) of a JWT, unverified; None for an opaque token."""
     parts = token.split(".")
     if len(parts) != 3:
         return None
     try:
-        padded = parts[1] + "=" * (-len(parts[1]) % 4)
-        claims = msgspec.json.decode(base64.urlsafe_b64decode(padded))
+        padded = parts[place] + "=" * (-len(parts[place]) % 4)
+        value = msgspec.json.decode(base64.urlsafe_b64decode(padded))
     except (ValueError, msgspec.DecodeError, RecursionError):
         return None
-    return claims if isinstance(claims, dict) else None
+    return value if isinstance(value, dict) else None

@@ -117,6 +117,8 @@ class Checklist:
 
             output.note(f"{STEPS.get(event.step, event.step)}")
             return
+        if event.state == "answered":
+            return  # the exchange is shown itself
         mark, colour = _MARKS.get(event.state, ("-", "white"))
         output.note(output.style(f"  {mark} ", fg=colour) + output.visible(event.text))
         if event.expected:

@@ -47,7 +47,7 @@ def confirm(question: str, act: str) -> None:
 
 def _question(entry: ServerEntry) -> tuple[str, str]:
     """What an entry does, with placeholders unresolved, and the action to confirm."""
-    from mcplens.config.trust import asked_variables, given_values, other_options
+    from mcplens.config.trust import asked_variables, given_values, named_files, other_options
 
     path, raw = entry.source.path, entry.raw
     if entry.url is None:
@@ -62,6 +62,7 @@ def _question(entry: ServerEntry) -> tuple[str, str]:
         lines += [f"  with the header {name}: {value}" for name, value in headers.items()]
     options = other_options(entry)
     lines += [f"  with {key} {_json(value)}" for key, value in options.items()]
+    lines += [f"  and reads {path} to sign in" for path in named_files(entry)]
     if variables := asked_variables(entry):
         lines.append(f"  and passes it your {', '.join(variables)}")
     return "\n".join(output.one_line(line) for line in lines), act

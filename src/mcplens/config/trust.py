@@ -35,8 +35,8 @@ _SHOWN_ALONE: Final = (
 def needs_trust(entry: ServerEntry) -> bool:
     """Whether an entry must be confirmed before it is used.
 
-    True for a project's entry that starts a command, uses our environment variables, or is answered
-    by one of the user's profiles.
+    True for a project's entry that starts a command, uses our environment variables, signs in its
+    own way, or is answered by one of the user's profiles.
     """
     if entry.source.scope != "project":
         return False
@@ -44,6 +44,7 @@ def needs_trust(entry: ServerEntry) -> bool:
     return (
         entry.transport in ("stdio", None)
         or "envFile" in decisive
+        or "auth" in decisive  # it may name files, and whom they prove us to
         or "profile" in decisive  # the user's own model may answer
         or next(variables_of(decisive), None) is not None
     )
@@ -59,6 +60,16 @@ def other_options(entry: ServerEntry) -> dict[str, Any]:
     """What else decides what an entry may do, see or send, as the file has it."""
     keys = (key for key in _DECISIVE if key not in _SHOWN_ALONE)
     return {key: entry.raw[key] for key in keys if key in entry.raw}
+
+
+_FILE_KEYS: Final = ("privateKeyFile", "subjectTokenFile")
+
+
+def named_files(entry: ServerEntry) -> list[str]:
+    """The files that the `auth` block of an entry reads: a key of ours, or a token."""
+    block = entry.raw.get("auth")
+    found = (block.get(key) for key in _FILE_KEYS) if isinstance(block, dict) else ()
+    return [path for path in found if isinstance(path, str) and path]
 
 
 def given_values(resolved: dict[str, str], written: Any) -> dict[str, str]:

@@ -21,7 +21,6 @@ from mcplens.session.handshake import Introduction
 from mcplens.session.options import ClientOptions
 from mcplens.session.queue import CallTag, QueueEntry, RequestQueue
 from mcplens.session.session import Session
-from mcplens.transports.authorization import Authorizer
 
 E = TypeVar("E", bound=InspectorError)
 
@@ -51,7 +50,6 @@ class Connection:
         self.step = ""  # what an attempt to connect is doing
         self.introduction: Introduction | None = None
         self.session: Session | None = None
-        self.authorizer: Authorizer | None = None  # of the last transport that had one
         self.latency_s: float | None = None
         self.correlation: Correlation[QueueEntry] = Correlation()
         self.queue = RequestQueue(

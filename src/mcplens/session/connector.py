@@ -213,7 +213,6 @@ class Connector:
     def _take(self, transport: Transport) -> Session:
         if transport.authorizer is not None:
             transport.authorizer.on_person = self._person_signs_in
-            self._connection.authorizer = transport.authorizer
         session = self._connection.session = Session(
             transport,
             correlation=self._connection.correlation,

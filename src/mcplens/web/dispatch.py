@@ -14,6 +14,7 @@ import msgspec
 
 from mcplens.web.api import (
     answer_settings,
+    auth,
     calls,
     catalog,
     confirmation,
@@ -25,7 +26,6 @@ from mcplens.web.api import (
     server_export,
     servers,
     settings,
-    sign_in,
     tasks,
 )
 from mcplens.web.registry import HANDLERS, Command
@@ -33,8 +33,8 @@ from mcplens.workspace.workspace import Workspace
 
 # They register their commands when they are imported.
 SUBJECTS: Final = (
-    answer_settings, calls, catalog, confirmation, examples, history, patterns, questions,
-    server_entries, server_export, servers, settings, sign_in, tasks,
+    answer_settings, auth, calls, catalog, confirmation, examples, history, patterns, questions,
+    server_entries, server_export, servers, settings, tasks,
 )  # fmt: skip
 
 

@@ -8,12 +8,11 @@ client when needed.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections import deque
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
-
-import msgspec
+from typing import Any, Final
 
 from mcplens.app import connect
 from mcplens.background import Background
@@ -31,9 +30,6 @@ from mcplens.events import (
     Remark,
     ResourceRefreshed,
     ServerIntroduced,
-    SignInEnded,
-    SignInStarted,
-    SignInStepChanged,
     StateChanged,
     StderrLine,
 )
@@ -45,11 +41,9 @@ from mcplens.session.client import Client
 from mcplens.session.profiles import Profiles
 from mcplens.transports.base import Closing
 from mcplens.workspace.answer_settings import CLIENT_OPTIONS, AnswerSettings
+from mcplens.workspace.connection_facts import Attempt, Exit, ResourceSubscription
 from mcplens.workspace.listing import Listing
-from mcplens.workspace.page_sign_in import PageSignIn
-
-if TYPE_CHECKING:
-    from mcplens.auth.authorizer import ServerAuthorizer
+from mcplens.workspace.sign_in import SIGN_IN_EVENTS, ServerSignIn
 
 # Enough to see why a server exited; the recording has all of it.
 _STDERR_LINES: Final = 50
@@ -58,33 +52,6 @@ _STDERR_CHARACTERS: Final = 2_000
 _CONCURRENCY: Final = 16
 _ANSWERED: Final = ("capabilities", "roots")  # set by `answer_settings`
 _SETTLED: Final = (ConnectionState.CONNECTED, ConnectionState.DISCONNECTING)
-
-
-class ResourceSubscription(msgspec.Struct):
-    """A subscribed resource; `error` says why it is not subscribed on this connection."""
-
-    uri: str
-    updated: float | None = None
-    updates: int = 0
-    error: dict[str, Any] | None = None
-
-
-class Exit(msgspec.Struct, frozen=True):
-    """How the server's process ended."""
-
-    pid: int
-    exit_code: int | None
-    signal: str | None
-    at: float
-    stopped_after_s: float | None  # set if mcplens stopped it
-
-
-class Attempt(msgspec.Struct, frozen=True):
-    """The next attempt to connect; `at` is its time, None while it is under way."""
-
-    count: int
-    most: int | None  # None: no limit
-    at: float | None
 
 
 class Server:
@@ -112,12 +79,15 @@ class Server:
         self.stderr: deque[str] = deque(maxlen=_STDERR_LINES)
         self.lists: dict[str, Listing] = {}
         self.subscriptions: dict[str, ResourceSubscription] = {}
-        self.sign_in = PageSignIn(lambda: changed(self.server_id))
+        self.sign_in = ServerSignIn(
+            entry.name, bus=bus, clock=clock, changed=lambda: changed(self.server_id)
+        )
         self._bus = bus
         self._clock = clock
         self._changed = changed
         self._list_changed = list_changed
         self._made_of: tuple[Any, dict[str, Any]] | None = None
+        self._sign_in_for: object = None
         self._work = Background()
         self._begun = asyncio.Event()
         self._begun.set()  # nothing is about to begin
@@ -139,14 +109,6 @@ class Server:
         """What the server printed to stdout, in place of the messages that are waited for."""
         session = self.client.connection.session if self.client is not None else None
         return [] if session is None else list(session.transport.stray_lines)
-
-    @property
-    def authorizer(self) -> ServerAuthorizer | None:
-        """Who signs in to the server; None before the first connection, and for a command."""
-        from mcplens.auth.authorizer import ServerAuthorizer
-
-        found = self.client.connection.authorizer if self.client is not None else None
-        return found if isinstance(found, ServerAuthorizer) else None
 
     @property
     def log_level(self) -> str | None:
@@ -186,6 +148,15 @@ class Server:
         self.answer_settings.follow(self.entry, entry)
         self.entry = entry
 
+    def follow_sign_in(self, settings: Settings) -> None:
+        """Make the sign-in that of the current entry; an entry that cannot be used has none."""
+        made_for = (self.entry, settings)
+        if made_for == self._sign_in_for or self.entry.url is None:
+            return
+        self._sign_in_for = made_for
+        with contextlib.suppress(InspectorError):
+            self.sign_in.follow(*self._made_with(settings))
+
     def connect(self, settings: Settings, profiles: Profiles) -> None:
         """Start connecting; if it waits for its next attempt, try at once.
 
@@ -223,6 +194,7 @@ class Server:
         """Disconnect, or cancel connecting; safe at any time."""
         async with self._closing:
             await self._work.end()
+            await self.sign_in.end()
             for listing in self.lists.values():
                 listing.stop()
             if self.client is not None:
@@ -234,6 +206,9 @@ class Server:
             made_of = target, options = self._made_with(settings)
             client = self.client
             if client is None or self._made_of != made_of:
+                authorizer = self.sign_in.follow(target, options)
+                if authorizer is not None:
+                    options = {**options, "authorizer": authorizer}
                 client = connect(target, bus=self._bus, clock=self._clock, **options).client
             self.answer_settings.equip(client, profiles)
         except InspectorError as error:
@@ -255,8 +230,6 @@ class Server:
         options = put_over({**options, "enforce_capabilities": False}, self.overrides)
         for name in _ANSWERED:
             options.pop(name, None)
-        if isinstance(target, str) and self.entry.url is not None:
-            options["sign_in"] = self.sign_in
         options |= {**CLIENT_OPTIONS, "server_id": self.server_id}
         options["receiver_task_ttl_s"] = settings.task_ttl_s
         return target, options
@@ -328,6 +301,9 @@ class Server:
 
     def handle_event(self, event: Event) -> bool:
         """Update the state from an event; returns whether the view of the server changed."""
+        if type(event) in SIGN_IN_EVENTS:
+            self.sign_in.handle_event(event)
+            return True
         match event:
             case StateChanged():
                 self._moved(event)
@@ -347,13 +323,12 @@ class Server:
                     self.listing(event.kind).refreshed(self.client, event)
             case ResourceRefreshed():
                 self._resource_refreshed(event)
-            case SignInStarted() | SignInStepChanged() | SignInEnded():
-                self.sign_in.handle_event(event)
         return True
 
     def _moved(self, event: StateChanged) -> None:
         wall, new, retries, retry_in_s = event.wall, event.new, event.retry_count, event.retry_in_s
         self.since = wall
+        self.sign_in.moved(new)
         if event.error is not None:
             self.error = event.error
         elif new == "CONNECTED":
@@ -394,7 +369,7 @@ class Server:
 HANDLED_EVENTS: Final = frozenset(
     {
         StateChanged, ServerIntroduced, PingAnswered, ProcessStarted, ProcessExited, ListRefreshed,
-        ResourceRefreshed, StderrLine, Remark, SignInStarted, SignInStepChanged, SignInEnded,
+        ResourceRefreshed, StderrLine, Remark, *SIGN_IN_EVENTS,
     }
 )  # fmt: skip
 

@@ -353,14 +353,19 @@ class Workspace:
         if server.entry.problem is not None and not server.is_given:
             self.reload()  # what was missing may be there by now
             server = self.find(server_id)
-        if self.confirmations.is_needed(server.entry):
-            text = f"{server_id} came from {server.entry.source.path}: review what it starts first"
-            raise InspectorError("INVALID_REQUEST", text, details={"needs_confirmation": True})
+        self.check_confirmed(server)
         try:
             server.connect(self.config_files.configuration.settings, self.profiles)
         finally:
             self.server_changed(server_id)
         return server
+
+    def check_confirmed(self, server: Server) -> None:
+        """Raises InspectorError if a person has to confirm the server first."""
+        if self.confirmations.is_needed(server.entry):
+            name, path = server.server_id, server.entry.source.path
+            text = f"{name} came from {path}: review what it starts first"
+            raise InspectorError("INVALID_REQUEST", text, details={"needs_confirmation": True})
 
     async def disconnect(self, server_id: str) -> Server:
         """Disconnect, and wait until that is done."""

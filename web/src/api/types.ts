@@ -9,6 +9,8 @@ export type ListKind = "tools" | "resources" | "resource_templates" | "prompts";
 
 export type ObjectKind = "servers" | "calls" | "questions" | "tasks" | "lists" | "settings" | "recording";
 
+export type StepState = "pending" | "paused" | "started" | "waiting" | "done" | "failed";
+
 /**
  * Stop what a command of the same page waits for; it then fails as cancelled.
  */
@@ -16,19 +18,6 @@ export interface Abandon {
   type: "Abandon";
   id: number;
   command_id: number;
-}
-
-/**
- * The sign-in that is used; no secret is in it.
- */
-export interface AccountView {
-  issuer: string;
-  client_id: string;
-  token_type: string;
-  requested: string[];
-  granted: string[];
-  expires_at: number | null;
-  has_refresh_token: boolean;
 }
 
 /**
@@ -67,25 +56,24 @@ export interface AnswerSampling {
 }
 
 /**
- * The address that the browser was sent to, where it could not come back by itself.
+ * The sign-in of a server.
+ *
+ * `open_url` is where a person has to go now, at `site`; `issuers` are those to choose from;
+ * `paused` is the step that waits to be let go, with its `draft`. `has_person` says that somebody
+ * signs in, rather than a machine with its own credentials.
  */
-export interface AnswerSignIn {
-  type: "AnswerSignIn";
-  id: number;
-  server_id: string;
-  url: string;
-}
-
-/**
- * Where a person has to sign in, and what for.
- */
-export interface AuthorizationView {
-  url: string;
-  issuer: string;
-  client_id: string;
-  redirect_uri: string;
+export interface AuthView {
+  runs: SignInRunView[];
+  is_running: boolean;
+  open_url: string | null;
+  site: string | null;
   scopes: string[];
-  resource: string;
+  issuers: string[];
+  paused: string | null;
+  draft: SignInDraftView | null;
+  kept: KeptSignInView | null;
+  registration: RegistrationView | null;
+  has_person: boolean;
 }
 
 /**
@@ -183,6 +171,15 @@ export interface CancelCall {
 }
 
 /**
+ * End the sign-in that goes on; a server that is being connected is not any more.
+ */
+export interface CancelSignIn {
+  type: "CancelSignIn";
+  id: number;
+  server_id: string;
+}
+
+/**
  * `role` says whose task it is: one that the server runs, or one that we hold.
  */
 export interface CancelTask {
@@ -214,6 +211,16 @@ export interface CheckPatterns {
   type: "CheckPatterns";
   id: number;
   checks: PatternCheck[];
+}
+
+/**
+ * The authorization server to sign in at, where there are several.
+ */
+export interface ChooseIssuer {
+  type: "ChooseIssuer";
+  id: number;
+  server_id: string;
+  issuer: string;
 }
 
 /**
@@ -270,7 +277,7 @@ export interface ConfirmationOf {
  * What a person is shown before a server that came from elsewhere is first started.
  *
  * `others` are what else its entry says of what it may see, as JSON. `variables` are those of the
- * user's environment that it would be given or send.
+ * user's environment that it would be given or send, `files` those that are read to sign in.
  */
 export interface ConfirmationView {
   command: string[] | null;
@@ -280,6 +287,7 @@ export interface ConfirmationView {
   headers: PairView[];
   others: PairView[];
   variables: string[];
+  files: string[];
   fingerprint: string;
 }
 
@@ -290,6 +298,20 @@ export interface Connect {
   type: "Connect";
   id: number;
   server_id: string;
+}
+
+/**
+ * Let the step that waits begin, with what was changed; `at_once` does not wait again.
+ */
+export interface ContinueSignIn {
+  type: "ContinueSignIn";
+  id: number;
+  server_id: string;
+  at_once?: boolean;
+  scopes?: string | null;
+  client_id?: string | null;
+  redirect_uri?: string | null;
+  resource?: string | null;
 }
 
 export interface DeleteExample {
@@ -447,6 +469,15 @@ export interface FolderView {
 }
 
 /**
+ * Forget the client that was registered; the next sign-in registers anew.
+ */
+export interface ForgetRegistration {
+  type: "ForgetRegistration";
+  id: number;
+  server_id: string;
+}
+
+/**
  * Delete what is recorded of a run; of this one, all up to now. Pins are kept.
  */
 export interface ForgetRun {
@@ -576,6 +607,23 @@ export interface ItemView {
 }
 
 /**
+ * A sign-in that is kept. `issuer` is null for a token that a person pasted.
+ */
+export interface KeptSignInView {
+  issuer: string | null;
+  resource: string;
+  client_id: string | null;
+  client_origin: string | null;
+  requested: string[];
+  granted: string[];
+  token_type: string;
+  token: string;
+  refresh_token: string | null;
+  expires_at: number | null;
+  is_revocable: boolean;
+}
+
+/**
  * A URL that a person is asked to open: where a browser would really go, and what is odd.
  *
  * One that is not `is_openable` must not be handed to a browser.
@@ -682,6 +730,15 @@ export interface ListView {
 }
 
 /**
+ * Read what is kept of a server's sign-in; null if it has none.
+ */
+export interface LookAtAuth {
+  type: "LookAtAuth";
+  id: number;
+  server_id: string;
+}
+
+/**
  * Which events of a run hold a text, in order; all up to `last_seq` were looked at.
  *
  * `is_cut` says that there are older ones that are not told.
@@ -736,6 +793,16 @@ export interface ParseTarget {
   type: "ParseTarget";
   id: number;
   text: string;
+}
+
+/**
+ * The address that the browser was sent to after a sign-in, where it could not be opened.
+ */
+export interface PasteRedirect {
+  type: "PasteRedirect";
+  id: number;
+  server_id: string;
+  url: string;
 }
 
 /**
@@ -867,10 +934,19 @@ export interface RecordingView {
 /**
  * Use the refresh token now.
  */
-export interface RefreshSignIn {
-  type: "RefreshSignIn";
+export interface RefreshToken {
+  type: "RefreshToken";
   id: number;
   server_id: string;
+}
+
+/**
+ * What mcplens is registered as with an authorization server.
+ */
+export interface RegistrationView {
+  issuer: string;
+  client_id: string;
+  redirect_uri: string | null;
 }
 
 /**
@@ -954,6 +1030,16 @@ export interface RevealSecret {
   server_id: string;
   key: string;
   name: string;
+}
+
+/**
+ * What the token says; with `is_whole` the tokens themselves too.
+ */
+export interface RevealToken {
+  type: "RevealToken";
+  id: number;
+  server_id: string;
+  is_whole?: boolean;
 }
 
 /**
@@ -1159,7 +1245,7 @@ export interface ServerView {
   roots: RootView[];
   profile: string | null;
   is_saved: boolean;
-  sign_in: SignInView | null;
+  auth: AuthView | null;
 }
 
 /**
@@ -1209,6 +1295,16 @@ export interface SetSetting {
 }
 
 /**
+ * Use and keep a bearer token, without any flow. SignOut removes it.
+ */
+export interface SetToken {
+  type: "SetToken";
+  id: number;
+  server_id: string;
+  token: string;
+}
+
+/**
  * A setting as the file spells it, its default, and where its value comes from.
  *
  * `source` is "default", or the file with the flag or variable behind it. `note` is what else
@@ -1226,63 +1322,77 @@ export interface SettingView {
 }
 
 /**
- * The access token itself, and what it says if it is a JWT: only when a person asks for it.
+ * What the step that waits is about to send, and may be changed.
  */
-export interface ShowToken {
-  type: "ShowToken";
-  id: number;
-  server_id: string;
+export interface SignInDraftView {
+  client_id: string | null;
+  redirect_uri: string | null;
+  scopes: string[];
+  resource: string | null;
 }
 
 /**
- * Connect, and sign in if the server wants it. Replied to at once; what follows is Changed.
+ * A sign-in, a refresh or a sign-out; `outcome` is null while it goes on.
  */
-export interface SignIn {
-  type: "SignIn";
-  id: number;
-  server_id: string;
+export interface SignInRunView {
+  sign_in_id: string;
+  reason: string;
+  started: number;
+  ended: number | null;
+  outcome: string | null;
+  steps: SignInStepView[];
+  error: ErrorView | null;
 }
 
 /**
- * A step of the last sign-in; `exchange_id` and `seq` lead to it in Traffic.
+ * A step: what it is for, what was expected and what came, and the exchanges that carried it.
+ *
+ * `notes` are what came before the end, such as a place where nothing was.
  */
 export interface SignInStepView {
   step: string;
   title: string;
-  state: string;
+  state: StepState;
   text: string;
   expected: string;
   facts: Record<string, unknown>;
-  exchange_id: number | null;
-  seq: number;
+  notes: string[];
+  exchange_ids: number[];
+  started: number | null;
+  ended: number | null;
 }
 
 /**
- * The sign-in of a server: the steps of the last one, who is waited for, what came of it.
+ * Sign in, at once or step by step; what is given is sent in place of what is configured.
+ *
+ * Replied to at once; the steps follow as changes of the server. A server that is not connected
+ * is connected.
  */
-export interface SignInView {
-  reason: string;
-  steps: SignInStepView[];
-  waiting: AuthorizationView | null;
-  account: AccountView | null;
+export interface SignInTo {
+  type: "SignInTo";
+  id: number;
+  server_id: string;
+  is_stepwise?: boolean;
+  scopes?: string | null;
+  client_id?: string | null;
+  client_secret?: string | null;
+  redirect_uri?: string | null;
+  resource?: string | null;
 }
 
 /**
  * Disconnect, revoke the token where the server can do so, and forget it.
- *
- * `forgets_client` forgets, too, that we were registered with the authorization server.
  */
 export interface SignOut {
   type: "SignOut";
   id: number;
   server_id: string;
-  forgets_client?: boolean;
 }
 
 /**
  * What was done, in words.
  */
-export interface SignedOut {
+export interface SignedOutView {
   outcome: string;
 }
 
@@ -1355,11 +1465,13 @@ export interface TaskView {
 }
 
 /**
- * `claims` are unverified, and null for an opaque token.
+ * What the access token says, unverified (null: it is opaque); its text only if asked for.
  */
 export interface TokenView {
-  access_token: string;
+  header: Record<string, unknown> | null;
   claims: Record<string, unknown> | null;
+  token: string | null;
+  refresh_token: string | null;
 }
 
 export interface Unpin {
@@ -1400,19 +1512,22 @@ export type Command =
   | AddRoot
   | AnswerElicitation
   | AnswerSampling
-  | AnswerSignIn
   | AutoRespond
   | BrowseFolder
   | CallTool
   | CancelCall
+  | CancelSignIn
   | CancelTask
   | CheckPatterns
+  | ChooseIssuer
   | Complete
   | Confirm
   | ConfirmationOf
   | Connect
+  | ContinueSignIn
   | DeleteExample
   | Disconnect
+  | ForgetRegistration
   | ForgetRun
   | FoundServers
   | GetPrompt
@@ -1421,12 +1536,14 @@ export type Command =
   | ListExamples
   | ListPins
   | ListTasks
+  | LookAtAuth
   | MoreOfList
   | ParseTarget
+  | PasteRedirect
   | Pin
   | Ping
   | ReadResource
-  | RefreshSignIn
+  | RefreshToken
   | RejectQuestion
   | RemoveRoot
   | RepeatCall
@@ -1434,6 +1551,7 @@ export type Command =
   | Request
   | Resume
   | RevealSecret
+  | RevealToken
   | SaveExample
   | SendRaw
   | ServerAdd
@@ -1447,8 +1565,8 @@ export type Command =
   | SetLevel
   | SetProfile
   | SetSetting
-  | ShowToken
-  | SignIn
+  | SetToken
+  | SignInTo
   | SignOut
   | StopList
   | Subscribe
@@ -1470,19 +1588,22 @@ export interface Replies {
   AddRoot: ServerView;
   AnswerElicitation: null;
   AnswerSampling: null;
-  AnswerSignIn: ServerView;
   AutoRespond: null;
   BrowseFolder: FolderView;
   CallTool: CallView;
   CancelCall: CallView;
+  CancelSignIn: AuthView | null;
   CancelTask: TaskView;
   CheckPatterns: PatternVerdicts;
+  ChooseIssuer: AuthView | null;
   Complete: CompletionView;
   Confirm: ServerView;
   ConfirmationOf: ConfirmationView;
   Connect: ServerView;
+  ContinueSignIn: AuthView | null;
   DeleteExample: ExampleView[];
   Disconnect: ServerView;
+  ForgetRegistration: AuthView | null;
   ForgetRun: null;
   FoundServers: FoundView[];
   GetPrompt: CallView;
@@ -1491,18 +1612,21 @@ export interface Replies {
   ListExamples: ExampleView[];
   ListPins: PinView[];
   ListTasks: TaskView[];
+  LookAtAuth: AuthView | null;
   MoreOfList: ListSummary;
   ParseTarget: FoundView;
+  PasteRedirect: AuthView | null;
   Pin: PinView[];
   Ping: PingView;
   ReadResource: CallView;
-  RefreshSignIn: ServerView;
+  RefreshToken: AuthView | null;
   RejectQuestion: null;
   RemoveRoot: ServerView;
   RepeatCall: CallView;
   ReplayCall: CallView;
   Request: CallView;
   RevealSecret: SecretView;
+  RevealToken: TokenView;
   SaveExample: ExampleView[];
   SendRaw: CallView;
   ServerAdd: WrittenView;
@@ -1516,9 +1640,9 @@ export interface Replies {
   SetLevel: ServerView;
   SetProfile: ServerView;
   SetSetting: SettingView;
-  ShowToken: TokenView;
-  SignIn: ServerView;
-  SignOut: SignedOut;
+  SetToken: AuthView | null;
+  SignInTo: AuthView | null;
+  SignOut: SignedOutView;
   StopList: ListSummary;
   Subscribe: ServerView;
   Unpin: PinView[];

@@ -96,6 +96,12 @@ function LaunchDetails({ server, what }: { server: ServerView; what: Confirmatio
           environment: {what.variables.join(", ")}.
         </span>
       )}
+      {what.files.length > 0 && (
+        <span>
+          To sign in, mcplens would read{" "}
+          <span className="mono">{visible(what.files.join(", "))}</span>.
+        </span>
+      )}
       <Callout>{words.warning}</Callout>
     </div>
   );

@@ -6,8 +6,9 @@ import { command } from "../state/commands";
 import { withErrorToast } from "../state/toasts";
 import { withoutAnsi } from "../values/ansi";
 import { formatDuration } from "../values/format";
-import { connectStepLabel, isRetrying, strayLines } from "../values/serverState";
+import { connectStepLabel, isPersonAwaited, isRetrying, strayLines } from "../values/serverState";
 import css from "./ConnectProgress.module.css";
+import { SignInLink, SignInStepsLink } from "./SignInLink";
 
 export const isConnecting = (server: ServerView): boolean =>
   server.state === "CONNECTING" || isRetrying(server);
@@ -83,6 +84,12 @@ export function ConnectProgress({ server }: { server: ServerView }) {
       >
         Cancel
       </Button>
+      {isPersonAwaited(server) && (
+        <div className={`row wrap ${css.ask}`}>
+          <SignInLink server={server} />
+          <SignInStepsLink server={server} />
+        </div>
+      )}
     </div>
   );
 }

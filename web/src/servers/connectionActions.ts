@@ -53,8 +53,3 @@ export function toggleConnection(server: ServerView): void {
       command("Connect", { server_id }),
     );
 }
-
-/** Connect, and sign in; the server's Auth screen shows where. */
-export async function signIn({ server_id }: ServerView): Promise<void> {
-  await withErrorToast("Could not sign in", command("SignIn", { server_id }));
-}

@@ -44,6 +44,10 @@ export const TABS: Tab[] = [
   { label: "Settings", icon: "settings", screen: "settings" },
 ];
 
+/** Whether a tab applies: a sign-in is shown only where there is one. */
+export const isTabShown = ({ screen }: Tab, server: ServerView | null, place: PageLocation) =>
+  screen !== "auth" || place.screen === "auth" || Boolean(server?.auth);
+
 /** Target of a tab: the last visited item; on its own screen, the list without a selection. */
 export function tabPath({ screen }: Tab, server: ServerView | null, place: PageLocation): string {
   if (screen === "servers" || screen === "settings") return `/${screen}`;
@@ -199,7 +203,7 @@ export function TopBar({ isMonitorOpen, side, onMonitor, onHelp }: BarProps) {
         {server && <ServerStatus server={server} />}
       </div>
       <nav className={css.tabs} aria-label="Screens" ref={tabs}>
-        {TABS.map((tab) => {
+        {TABS.filter((tab) => isTabShown(tab, server, place)).map((tab) => {
           const count = countOf(server, tab.screen);
           const isHere = tab.screen === place.screen;
           return (

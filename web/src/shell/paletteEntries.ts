@@ -14,7 +14,7 @@ import {
 import { useInspector } from "../state/store";
 import type { FocusTarget } from "./navigationFocus";
 import { type PageActions, useActions } from "./paletteActions";
-import { TABS, tabPath } from "./TopBar";
+import { isTabShown, TABS, tabPath } from "./TopBar";
 
 export interface Entry {
   key: string;
@@ -105,11 +105,12 @@ export function useEntries(page: PageActions): Entry[] {
   const listed = useListed(server);
   const { first, others } = useActions(page, server);
   return useMemo(() => {
-    const screens = TABS.map((tab, index): Entry => {
+    const screens = TABS.flatMap((tab, index): Entry[] => {
+      if (!isTabShown(tab, server, place)) return [];
       const { icon, label } = tab;
       const to = tabPath(tab, server, place);
       const key = `screen ${tab.screen}`;
-      return { key, icon, label, about: "screen", shortcut: String(index + 1), to };
+      return [{ key, icon, label, about: "screen", shortcut: String(index + 1), to }];
     });
     const recent = [...calls.values()].slice(-RECENT).reverse().map(called);
     return [...screens, QUESTIONS, ...first, ...listed, ...others, ...recent];

@@ -63,6 +63,14 @@ function help(server: ServerView, text: string): ReactNode {
   return createElement("span", null, text, createElement("a", link, "View documentation"));
 }
 
+function failureToast(server: ServerView): string {
+  const name = serverName(server);
+  if (!needsSignIn(server)) return `Could not connect to ${name}`;
+  return server.error?.code === "SIGN_IN_FAILED"
+    ? `Not signed in to ${name}`
+    : `${name} requires sign-in`;
+}
+
 function notifyChanges({ connected, failed, lost }: ConnectionChanges): void {
   if (connected.length > 0)
     notifications.show({ message: `Connected to ${names(connected)}`, autoClose: 2500 });
@@ -78,9 +86,7 @@ function notifyChanges({ connected, failed, lost }: ConnectionChanges): void {
   else
     for (const server of failed) {
       const isClosed = needsSignIn(server);
-      const title = isClosed
-        ? `${serverName(server)} requires sign-in`
-        : `Could not connect to ${serverName(server)}`;
+      const title = failureToast(server);
       const text = `${truncate(visible(withoutAnsi(server.error?.message ?? "")), 100)} `;
       const color = isClosed ? "yellow" : "red";
       notifications.show({ color, title, message: help(server, text) });

@@ -60,7 +60,7 @@ export function aServer(part: Partial<ServerView> = {}): ServerView {
     needs_reconnect: false,
     is_outdated: false,
     is_saved: true,
-    sign_in: null,
+    auth: null,
     instructions: null,
     channel: {},
     exit: null,

@@ -18,12 +18,18 @@ const WORDS: Record<DisplayState, string> = {
 export const isRetrying = (server: ServerView): boolean =>
   server.state === "ERROR" && typeof server.retry?.at === "number";
 
+const SIGN_IN_CODES = ["AUTHENTICATION_FAILED", "SIGN_IN_FAILED"];
+
+/** Whether a sign-in waits for the person at the page. */
+export const isPersonAwaited = ({ auth }: ServerView): boolean =>
+  Boolean(auth && (auth.open_url !== null || auth.issuers.length > 0 || auth.paused !== null));
+
 /** A disconnected server with an error is shown as failed. */
 export function displayState(server: ServerView): DisplayState {
+  if (server.state === "CONNECTING" && isPersonAwaited(server)) return "SIGN_IN";
   const isOff = server.state === "DISCONNECTED" || server.state === "ERROR";
   if (!isOff || server.error === null || isRetrying(server)) return server.state;
-  const isSignIn = ["AUTHENTICATION_FAILED", "SIGN_IN_FAILED"].includes(server.error.code);
-  return isSignIn ? "SIGN_IN" : "ERROR";
+  return SIGN_IN_CODES.includes(server.error.code) ? "SIGN_IN" : "ERROR";
 }
 
 export const needsSignIn = (server: ServerView): boolean => displayState(server) === "SIGN_IN";
@@ -41,7 +47,8 @@ export function stateLabel(server: ServerView): string {
 
 /** Title of the failure that prevents a connection. */
 export function failureTitle(server: ServerView): string {
-  if (needsSignIn(server)) return "Sign-in needed";
+  if (needsSignIn(server))
+    return server.error?.code === "SIGN_IN_FAILED" ? "The sign-in failed" : "Sign-in needed";
   // A configuration error is the same before and after an attempt to connect.
   if (server.error && !server.problem) return "Connection Error";
   const { variable, is_local } = server.problem?.details ?? {};

@@ -13,7 +13,13 @@ from typing import Any
 import msgspec
 
 from mcplens.config.model import ServerEntry
-from mcplens.config.trust import asked_variables, fingerprint, given_values, other_options
+from mcplens.config.trust import (
+    asked_variables,
+    fingerprint,
+    given_values,
+    named_files,
+    other_options,
+)
 from mcplens.errors import InspectorError
 from mcplens.protocol.secret_masking import is_secret_name
 from mcplens.web.api.server_entries import command_words
@@ -34,7 +40,7 @@ class ConfirmationView(msgspec.Struct, frozen=True):
     """What a person is shown before a server that came from elsewhere is first started.
 
     `others` are what else its entry says of what it may see, as JSON. `variables` are those of the
-    user's environment that it would be given or send.
+    user's environment that it would be given or send, `files` those that are read to sign in.
     """
 
     command: list[str] | None
@@ -44,6 +50,7 @@ class ConfirmationView(msgspec.Struct, frozen=True):
     headers: list[PairView]
     others: list[PairView]
     variables: list[str]
+    files: list[str]
     fingerprint: str = ""
 
 
@@ -60,6 +67,7 @@ def confirmation_view(entry: ServerEntry) -> ConfirmationView:
             for key, value in _others(entry).items()
         ],
         variables=list(asked_variables(entry)),
+        files=named_files(entry),
     )
     shown = fingerprint(entry).encode() + msgspec.json.encode(view)
     return msgspec.structs.replace(view, fingerprint=hashlib.sha256(shown).hexdigest())

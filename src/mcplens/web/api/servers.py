@@ -10,12 +10,12 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from mcplens.auth.steps import STEPS
 from mcplens.config.configuration import KIND
 from mcplens.errors import size_of
 from mcplens.protocol.lifecycle import ConnectionState
 from mcplens.protocol.secret_masking import mask_url
 from mcplens.session.client import Client
+from mcplens.web.api.auth import AuthView, auth_view
 from mcplens.web.api.catalog import ListSummary, list_summary
 from mcplens.web.api.errors import ErrorView, error_view
 from mcplens.web.api.server_entries import (
@@ -83,51 +83,6 @@ class QueueView(msgspec.Struct, frozen=True):
     cancelled: int
 
 
-class SignInStepView(msgspec.Struct, frozen=True):
-    """A step of the last sign-in; `exchange_id` and `seq` lead to it in Traffic."""
-
-    step: str
-    title: str
-    state: str
-    text: str
-    expected: str
-    facts: dict[str, Any]
-    exchange_id: int | None
-    seq: int
-
-
-class AuthorizationView(msgspec.Struct, frozen=True):
-    """Where a person has to sign in, and what for."""
-
-    url: str
-    issuer: str
-    client_id: str
-    redirect_uri: str
-    scopes: list[str]
-    resource: str
-
-
-class AccountView(msgspec.Struct, frozen=True):
-    """The sign-in that is used; no secret is in it."""
-
-    issuer: str
-    client_id: str
-    token_type: str
-    requested: list[str]
-    granted: list[str]
-    expires_at: float | None
-    has_refresh_token: bool
-
-
-class SignInView(msgspec.Struct, frozen=True):
-    """The sign-in of a server: the steps of the last one, who is waited for, what came of it."""
-
-    reason: str
-    steps: list[SignInStepView]
-    waiting: AuthorizationView | None
-    account: AccountView | None
-
-
 class ServerView(msgspec.Struct, frozen=True, kw_only=True):
     """One server: what is configured, how the connection stands, what the server said of itself.
 
@@ -180,7 +135,7 @@ class ServerView(msgspec.Struct, frozen=True, kw_only=True):
     roots: list[RootView]
     profile: str | None
     is_saved: bool
-    sign_in: SignInView | None
+    auth: AuthView | None
 
 
 def server_view(workspace: Workspace, server: Server) -> ServerView:
@@ -221,6 +176,7 @@ def _configured(workspace: Workspace, server: Server) -> dict[str, Any]:
         "roots": [RootView(root.uri, root.name) for root in server.answer_settings.roots],
         "profile": server.answer_settings.profile,
         "is_saved": server.answer_settings.is_as_in(entry),
+        "auth": auth_view(workspace, server),
     }
 
 
@@ -248,41 +204,7 @@ def _connected(server: Server) -> dict[str, Any]:
         ],
         "lists": [list_summary(listing) for listing in server.lists.values()],
         "log_level": server.log_level,
-        "sign_in": _sign_in(server),
     }
-
-
-def _sign_in(server: Server) -> SignInView | None:
-    """None for a server that wanted no sign-in and has none."""
-    page, authorizer = server.sign_in, server.authorizer
-    current = None if authorizer is None else authorizer.sign_in
-    was_refused = authorizer is not None and authorizer.was_refused
-    if not page.steps and current is None and not was_refused:
-        return None
-    waiting = page.waiting
-    return SignInView(
-        page.reason,
-        [
-            SignInStepView(
-                one.step, STEPS.get(one.step, one.step), one.state, one.text, one.expected,
-                json_safe(one.facts), one.exchange_id, one.seq,
-            )
-            for one in page.steps.values()
-        ],
-        None
-        if waiting is None
-        else AuthorizationView(
-            waiting.url, waiting.issuer, waiting.client_id, waiting.redirect_uri,
-            list(waiting.scopes), waiting.resource,
-        ),
-        None
-        if current is None
-        else AccountView(
-            current.server.issuer, current.client.client_id, current.tokens.token_type,
-            list(current.requested), list(current.tokens.scopes), current.tokens.expires_at,
-            current.tokens.refresh_token is not None,
-        ),
-    )  # fmt: skip
 
 
 def _channel(client: Client) -> dict[str, Any]:
@@ -351,6 +273,7 @@ class Connect(Command, frozen=True, kw_only=True):
 @command
 async def connect(workspace: Workspace, command: Connect) -> ServerView:
     server = workspace.connect(command.server_id)
+    server.sign_in.person.is_wanted = True
     await server.begun()
     return server_view(workspace, server)
 

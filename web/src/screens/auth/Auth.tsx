@@ -1,239 +1,188 @@
-// Sign-in of one server: its steps, what waits for a person, and what is signed in.
-import { Button, TextInput } from "@mantine/core";
+// The sign-in of a server: its steps as a live checklist, what is kept of it, and what to do.
+import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { type FormEvent, useState } from "react";
-import { Link } from "react-router";
-import type {
-  AccountView,
-  AuthorizationView,
-  ServerView,
-  SignInStepView,
-  TokenView,
-} from "../../api/types";
+import { useEffect, useState } from "react";
+import type { AuthView, ServerView, SignInRunView } from "../../api/types";
 import { EmptyState } from "../../components/EmptyState";
-import { Icon } from "../../components/Icon";
-import { JsonTree } from "../../components/JsonTree";
-import { UntrustedText } from "../../components/UntrustedText";
+import { StateDot } from "../../components/StateDot";
 import { useBusy } from "../../components/useBusy";
-import { signIn } from "../../servers/connectionActions";
+import { askToConfirm } from "../../servers/Confirmation";
+import { NotConnected } from "../../servers/NotConnected";
 import { command } from "../../state/commands";
-import { pathTo, useCurrentServer } from "../../state/navigation";
+import { serverName, usePageLocation } from "../../state/navigation";
+import { useInspector } from "../../state/store";
 import { withErrorToast } from "../../state/toasts";
-import { formatDateTime } from "../../values/format";
-import { needsSignIn } from "../../values/serverState";
+import { formatTime } from "../../values/format";
+import { visible } from "../../values/hiddenCharacters";
+import { displayState, stateLabel } from "../../values/serverState";
 import css from "./Auth.module.css";
+import { Checklist } from "./Checklist";
+import { KeptSignIn } from "./KeptSignIn";
+import { EditFields, type SignInEdits, TokenForm } from "./SignInForms";
+import { WaitingForYou } from "./WaitingForYou";
 
-const LABELS: Record<string, string> = {
-  started: "in progress",
-  noted: "in progress",
-  waiting: "waits for you",
-  done: "done",
+const OUTCOMES: Record<string, string> = {
+  signed_in: "done",
   failed: "failed",
+  cancelled: "cancelled",
 };
 
-function Step({ server, step }: { server: ServerView; step: SignInStepView }) {
+const runTitle = ({ started, reason, outcome }: SignInRunView): string =>
+  `${formatTime(started, false)} ${visible(reason)}: ${outcome ? (OUTCOMES[outcome] ?? outcome) : "under way"}`;
+
+function Runs({ serverId, runs }: { serverId: string; runs: SignInRunView[] }) {
+  const [newest, ...earlier] = runs;
+  if (!newest)
+    return <p className="dim">The steps of the next sign-in are shown here, as they happen.</p>;
   return (
-    <li className={css.step} data-state={step.state}>
-      <div className="row wrap">
-        <strong className="grow">{step.title}</strong>
-        <span className={css.state}>{LABELS[step.state] ?? step.state}</span>
-      </div>
-      {step.text && (
-        <div className={css.text}>
-          <UntrustedText>{step.text}</UntrustedText>
-        </div>
+    <>
+      <h2 className="section-title">{runTitle(newest)}</h2>
+      <Checklist
+        key={newest.sign_in_id}
+        serverId={serverId}
+        run={newest}
+        label="Steps of the sign-in"
+      />
+      {typeof newest.error?.details.hint === "string" && (
+        <p className="dim">What to do: {visible(newest.error.details.hint)}.</p>
       )}
-      {step.expected && (
-        <div className="dim">
-          Expected: <UntrustedText>{step.expected}</UntrustedText>
-        </div>
-      )}
-      <Link to={pathTo(server.server_id, "traffic", String(step.seq))}>In Traffic</Link>
-    </li>
+      {earlier.map((run) => (
+        <details key={run.sign_in_id}>
+          <summary className="dim">{runTitle(run)}</summary>
+          <Checklist serverId={serverId} run={run} label="Steps of an earlier sign-in" />
+        </details>
+      ))}
+    </>
   );
 }
 
-/** Where to sign in, and a field for the address if the browser cannot come back by itself. */
-function Waiting({ server, request }: { server: ServerView; request: AuthorizationView }) {
-  const [url, setUrl] = useState("");
+function Actions({ server, edits }: { server: ServerView; edits: SignInEdits }) {
+  const { server_id, auth } = server;
   const { isBusy, run } = useBusy();
-  const { server_id } = server;
-  const answer = (event: FormEvent): void => {
-    event.preventDefault();
-    run(() =>
-      withErrorToast("This is not the answer", command("AnswerSignIn", { server_id, url })),
-    );
+  if (!auth) return null;
+  const start = (is_stepwise: boolean): void => {
+    if (server.needs_confirmation) {
+      askToConfirm(server);
+      return;
+    }
+    const work = command("SignInTo", { server_id, is_stepwise, ...edits });
+    run(() => withErrorToast("The sign-in could not begin", work));
   };
+  const refresh = (): void =>
+    run(() => withErrorToast("Not refreshed", command("RefreshToken", { server_id })));
+  const signOut = (): void =>
+    run(async () => {
+      const done = await withErrorToast("Not signed out", command("SignOut", { server_id }));
+      if (done) notifications.show({ message: `${serverName(server)}: ${visible(done.outcome)}` });
+    });
+  const cancel = (): void =>
+    void withErrorToast("Could not cancel", command("CancelSignIn", { server_id }));
+  if (auth.is_running || server.state === "CONNECTING")
+    return (
+      <Button variant="default" onClick={cancel}>
+        Cancel
+      </Button>
+    );
   return (
-    <section className={css.waiting} aria-label="Waiting for you">
-      <p>
-        Sign in at <UntrustedText>{request.issuer}</UntrustedText>
-        {request.scopes.length > 0 && (
-          <>
-            {" for "}
-            <UntrustedText>{request.scopes.join(" ")}</UntrustedText>
-          </>
-        )}
-        .
-      </p>
-      <div className="row wrap">
-        <Button component="a" href={request.url} target="_blank" rel="noopener noreferrer">
-          Open the sign-in page
+    <>
+      {auth.kept && (
+        <Button variant="default" loading={isBusy} onClick={signOut}>
+          {auth.kept.issuer ? "Sign out" : "Remove the token"}
         </Button>
-        <Button
-          variant="default"
-          onClick={() =>
-            void withErrorToast("Could not stop", command("Disconnect", { server_id }))
-          }
-        >
-          Cancel
+      )}
+      {auth.kept?.refresh_token && (
+        <Button variant="default" loading={isBusy} onClick={refresh}>
+          Refresh now
+        </Button>
+      )}
+      <Button variant="default" onClick={() => start(true)}>
+        Step by step
+      </Button>
+      <Button onClick={() => start(false)}>{auth.kept ? "Sign in again" : "Sign in"}</Button>
+    </>
+  );
+}
+
+function Registration({ server, auth }: { server: ServerView; auth: AuthView }) {
+  const { registration } = auth;
+  if (!registration) return null;
+  const forget = (): void =>
+    void withErrorToast(
+      "The registration was not forgotten",
+      command("ForgetRegistration", { server_id: server.server_id }),
+    );
+  return (
+    <section className="card stack" aria-label="Registration">
+      <h2 className="section-title">Registration</h2>
+      <dl className="facts">
+        <dt>With</dt>
+        <dd>{visible(registration.issuer)}</dd>
+        <dt>Client ID</dt>
+        <dd className="mono">{visible(registration.client_id)}</dd>
+        <dt>Redirect URI</dt>
+        <dd className="mono">{visible(registration.redirect_uri ?? "none")}</dd>
+      </dl>
+      <div className="row">
+        <Button size="compact-xs" variant="default" onClick={forget}>
+          Forget registration
         </Button>
       </div>
-      <form className="row wrap" onSubmit={answer}>
-        <TextInput
-          className="grow"
-          label="If that page cannot come back to mcplens, paste the address it was sent to"
-          placeholder={`${request.redirect_uri}?code=…`}
-          value={url}
-          onChange={(event) => setUrl(event.currentTarget.value)}
-        />
-        <Button type="submit" variant="default" disabled={!url.trim()} loading={isBusy}>
-          Continue
-        </Button>
-      </form>
     </section>
   );
 }
 
-/** The token and its claims, shown because somebody asked for them. */
-function Token({ token }: { token: TokenView }) {
+function NoSignIn({ server }: { server: ServerView }) {
   return (
-    <div className={`stack ${css.token}`}>
-      <code className={css.text}>
-        <UntrustedText>{token.access_token}</UntrustedText>
-      </code>
-      {token.claims ? (
-        <JsonTree label="What the token says" value={token.claims} most={300} />
-      ) : (
-        <span className="dim">It is opaque: only the server can read it.</span>
-      )}
+    <div className="pane">
+      <div className="scroll pad">
+        <EmptyState icon="auth" title={`${serverName(server)} asks for no sign-in`}>
+          {server.url === null
+            ? "It is started by a command. Servers that are reached by an address can ask for one."
+            : "When it does, the steps are shown here, one by one."}
+        </EmptyState>
+        {server.url !== null && <TokenForm serverId={server.server_id} />}
+      </div>
     </div>
   );
 }
 
-function Account({ server, account }: { server: ServerView; account: AccountView }) {
-  const { isBusy, run } = useBusy();
-  const { server_id } = server;
-  const [token, setToken] = useState<TokenView | null>(null);
-  const show = (): void =>
-    run(async () =>
-      setToken(
-        token
-          ? null
-          : await withErrorToast("The token cannot be shown", command("ShowToken", { server_id })),
-      ),
-    );
-  const refresh = (): void => {
-    setToken(null);
-    run(() => withErrorToast("Not refreshed", command("RefreshSignIn", { server_id })));
-  };
-  const out = (forgets_client: boolean): void =>
-    run(async () => {
-      const done = await withErrorToast(
-        "Could not sign out",
-        command("SignOut", { server_id, forgets_client }),
-      );
-      if (done) notifications.show({ title: "Signed out", message: done.outcome });
-    });
-  const renewed = account.has_refresh_token ? "renewed by itself" : "then sign in again";
-  const expires = account.expires_at === null ? "not told" : formatDateTime(account.expires_at);
-  const facts: [string, string][] = [
-    ["Signed in at", account.issuer || "with a token that you gave"],
-    ["Client", account.client_id],
-    ["Requested scopes", account.requested.join(" ")],
-    ["Granted scopes", account.granted.join(" ")],
-    ["Token", account.token_type],
-    ["Expires", `${expires}; ${renewed}`],
-  ];
-  return (
-    <section className="stack" aria-label="Signed in">
-      <dl className="facts">
-        {facts
-          .filter(([, value]) => value)
-          .map(([name, value]) => (
-            <div key={name} style={{ display: "contents" }}>
-              <dt>{name}</dt>
-              <dd>
-                <UntrustedText>{value}</UntrustedText>
-              </dd>
-            </div>
-          ))}
-      </dl>
-      {token && <Token token={token} />}
-      <div className="row wrap">
-        <Button variant="default" disabled={isBusy} onClick={show}>
-          {token ? "Hide the token" : "Show the token"}
-        </Button>
-        {account.has_refresh_token && (
-          <Button variant="default" disabled={isBusy} onClick={refresh}>
-            Refresh now
-          </Button>
-        )}
-        <Button variant="default" disabled={isBusy} onClick={() => out(false)}>
-          Sign out
-        </Button>
-        <Button variant="default" disabled={isBusy} onClick={() => out(true)}>
-          Sign out and forget the client
-        </Button>
-      </div>
-    </section>
-  );
-}
-
 export function Auth() {
-  const server = useCurrentServer();
-  const { isBusy, run } = useBusy();
-  if (!server) return null;
-  const begin = (): void => run(() => signIn(server));
-  const { sign_in: view } = server;
-  const isOff = server.state === "DISCONNECTED" || server.state === "ERROR";
-  const button = (
-    <Button loading={isBusy} onClick={begin} leftSection={<Icon name="auth" size={14} />}>
-      Sign in
-    </Button>
-  );
-  if (!view && !needsSignIn(server)) {
-    return (
-      <EmptyState icon="auth" title="No sign-in">
-        {server.url === null
-          ? "This server is started by a command. It has no sign-in."
-          : "This server has not asked for a sign-in."}
-      </EmptyState>
-    );
-  }
+  const serverId = usePageLocation().server_id ?? "";
+  const server = useInspector((state) => state.servers.get(serverId));
+  const [edits, setEdits] = useState<SignInEdits>({});
+  const isThere = server !== undefined;
+  // Another mcplens may have signed in or out meanwhile.
+  useEffect(() => {
+    if (isThere) void command("LookAtAuth", { server_id: serverId }).catch(() => {});
+  }, [serverId, isThere]);
+  if (!server) return <NotConnected server={server} icon="auth" />;
+  const { auth } = server;
+  if (!auth) return <NoSignIn server={server} />;
   return (
-    <div className="pane">
+    <div className={`pane ${css.screen}`}>
       <div className="toolbar">
         <h1 className="title">Auth</h1>
-        <span className="grow" />
-        {isOff && button}
+        <span className="row">
+          <StateDot state={displayState(server)} />
+          <span role="status">{stateLabel(server)}</span>
+        </span>
+        <div className="actions">
+          <Actions server={server} edits={edits} />
+        </div>
       </div>
-      <div className={`scroll ${css.body}`}>
-        {view?.waiting && <Waiting server={server} request={view.waiting} />}
-        {view?.account && <Account server={server} account={view.account} />}
-        {view && view.steps.length > 0 && (
-          <section className="stack" aria-label="Steps">
-            <h2 className="section-title">Last sign-in</h2>
-            <ol className={css.steps}>
-              {view.steps.map((step) => (
-                <Step key={step.step} server={server} step={step} />
-              ))}
-            </ol>
-          </section>
-        )}
-        {isOff && !view?.steps.length && (
-          <p className="dim">The server wants a sign-in. mcplens shows which site opens first.</p>
-        )}
+      <div className="scroll pad">
+        <div className={css.columns}>
+          <div className="stack">
+            <WaitingForYou server={server} auth={auth} />
+            <Runs serverId={serverId} runs={auth.runs} />
+          </div>
+          <div className="stack">
+            {auth.kept && <KeptSignIn serverId={serverId} kept={auth.kept} />}
+            <Registration server={server} auth={auth} />
+            <EditFields edits={edits} onChange={setEdits} />
+            <TokenForm serverId={serverId} />
+          </div>
+        </div>
       </div>
     </div>
   );

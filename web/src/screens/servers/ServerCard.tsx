@@ -16,9 +16,9 @@ import {
   reconnect,
   restart,
   restartLabel,
-  signIn,
   toggleConnection,
 } from "../../servers/connectionActions";
+import { SignInLink, SignInStepsLink } from "../../servers/SignInLink";
 import { TrustCertificateButton } from "../../servers/TrustCertificateButton";
 import { command } from "../../state/commands";
 import { rememberServer } from "../../state/lastVisited";
@@ -133,21 +133,15 @@ function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean)
       action={
         <>
           {isOver && (
-            <Button size="compact-xs" variant="default" onClick={() => toggleConnection(server)}>
-              Try again
-            </Button>
-          )}
-          {state === "SIGN_IN" && (
             <Button
               size="compact-xs"
-              variant="default"
-              component={Link}
-              to={pathTo(server.server_id, "auth")}
-              onClick={() => void signIn(server)}
+              variant={state === "SIGN_IN" ? "filled" : "default"}
+              onClick={() => toggleConnection(server)}
             >
-              Sign in
+              {state === "SIGN_IN" ? "Sign in" : "Try again"}
             </Button>
           )}
+          {state === "SIGN_IN" && <SignInStepsLink server={server} />}
           <TrustCertificateButton server={server} />
           {server.is_editable && (
             <Button size="compact-xs" variant="default" onClick={() => onEdit(false)}>
@@ -254,6 +248,12 @@ export function ServerCard({
         </Tooltip>
       </div>
       {isConnecting(server) && <ConnectProgress server={server} />}
+      {server.state === "CONNECTED" && server.auth?.open_url && (
+        <div className={css.waiting} role="status">
+          <span className="grow">Waiting for a sign-in</span>
+          <SignInLink server={server} />
+        </div>
+      )}
       <ConnectOutput server={server} />
       <Outdated server={server} />
       <Failure server={server} onEdit={onEdit} />

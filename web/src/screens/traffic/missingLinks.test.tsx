@@ -4,11 +4,11 @@ import type { ReactNode } from "react";
 import { MemoryRouter } from "react-router";
 import { afterEach, expect, it, vi } from "vitest";
 import type { EventView } from "../../api/types";
+import { HttpExchange } from "../../events/HttpExchange";
 import { EventRing, RingProvider } from "../../state/events";
 import { anEvent } from "../../testing/views";
 import { LogDetail } from "../logs/LogDetail";
 import { EventLinkButtons, EventLinkFacts } from "./EventLinkBar";
-import { HttpExchange } from "./HttpExchange";
 
 afterEach(() => vi.unstubAllGlobals());
 

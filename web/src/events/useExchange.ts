@@ -1,10 +1,10 @@
 // The HTTP events of an exchange: those of the ring, and from the recording those that it lacks.
 import { useEffect, useState } from "react";
-import { fetchHistory } from "../../api/http";
-import type { EventView } from "../../api/types";
-import { isHttp } from "../../state/eventLinks";
-import { type EventRing, ring as live, useRing, useRingVersion } from "../../state/events";
-import { errorMessage } from "../../values/format";
+import { fetchHistory } from "../api/http";
+import type { EventView } from "../api/types";
+import { isHttp } from "../state/eventLinks";
+import { type EventRing, ring as live, useRing, useRingVersion } from "../state/events";
+import { errorMessage } from "../values/format";
 
 // The backend's page size; of a longer stream the beginning is enough.
 const MOST = "5000";
@@ -34,7 +34,10 @@ function merged(recorded: EventView[], loaded: EventView[]): EventView[] {
   return all.sort((one, other) => one.seq - other.seq);
 }
 
-export function useExchange({ run_id, exchange_id }: EventView): ExchangeParts {
+export function useExchange({
+  run_id,
+  exchange_id,
+}: Pick<EventView, "run_id" | "exchange_id">): ExchangeParts {
   const ring = useRing();
   useRingVersion(ring); // the rest of an exchange may still come
   const isHere = ring.items[0]?.run_id === run_id;

@@ -1,14 +1,14 @@
 // The whole HTTP exchange that carried a message.
 import { Button } from "@mantine/core";
 import { useState } from "react";
-import { bytesPath } from "../../api/http";
-import type { EventView } from "../../api/types";
-import { Callout } from "../../components/Callout";
-import { EmptyState } from "../../components/EmptyState";
-import { TextView } from "../../components/TextView";
-import { isHttp } from "../../state/eventLinks";
-import { useWholeEvent, type WholeEventState } from "../../state/wholeEvent";
-import { formatBytes, formatDuration, formatTime, pluralize } from "../../values/format";
+import { bytesPath } from "../api/http";
+import type { EventView } from "../api/types";
+import { Callout } from "../components/Callout";
+import { EmptyState } from "../components/EmptyState";
+import { TextView } from "../components/TextView";
+import { isHttp } from "../state/eventLinks";
+import { useWholeEvent, type WholeEventState } from "../state/wholeEvent";
+import { formatBytes, formatDuration, formatTime, pluralize } from "../values/format";
 import css from "./HttpExchange.module.css";
 import { useExchange } from "./useExchange";
 

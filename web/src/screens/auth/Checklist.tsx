@@ -1,0 +1,78 @@
+// The steps of a sign-in as a checklist, live; each opens to its request and response.
+import { Loader } from "@mantine/core";
+import { useState } from "react";
+import type { SignInRunView, SignInStepView, StepState } from "../../api/types";
+import { Icon } from "../../components/Icon";
+import { formatDuration } from "../../values/format";
+import { visible } from "../../values/hiddenCharacters";
+import css from "./Auth.module.css";
+import { StepDetail } from "./StepDetail";
+
+const WORDS: Record<StepState, string> = {
+  pending: "not begun",
+  paused: "waits to be continued",
+  started: "under way",
+  waiting: "waits for you",
+  done: "done",
+  failed: "failed",
+};
+
+function Mark({ state }: { state: StepState }) {
+  return (
+    <span className={css.mark}>
+      {state === "done" && <Icon name="check" />}
+      {state === "failed" && <Icon name="close" />}
+      {(state === "started" || state === "waiting") && <Loader size={14} color="yellow" />}
+      {state === "paused" && <Icon name="play" />}
+      {state === "pending" && <span className={css.dot} />}
+      <span className="sr">{WORDS[state]}</span>
+    </span>
+  );
+}
+
+function Step({ serverId, step }: { serverId: string; step: SignInStepView }) {
+  // What failed is open until a person closes it.
+  const [toggled, setToggled] = useState<boolean | null>(null);
+  const isOpen = toggled ?? step.state === "failed";
+  const hasMore = step.exchange_ids.length > 0 || step.text !== "" || step.notes.length > 0;
+  const { started, ended } = step;
+  const took = started !== null && ended !== null ? formatDuration(ended - started) : null;
+  return (
+    <li className={css.step} data-state={step.state}>
+      <button
+        type="button"
+        className={`plain ${css.head}`}
+        aria-expanded={hasMore ? isOpen : undefined}
+        aria-disabled={!hasMore}
+        onClick={() => hasMore && setToggled(!isOpen)}
+      >
+        <Mark state={step.state} />
+        <span className={css.words}>
+          <span className={css.what}>{step.title}</span>
+          <span className={css.came}>{visible(step.text)}</span>
+        </span>
+        <span className="dim mono">{took}</span>
+        <span className={css.chevron} data-open={isOpen}>
+          {hasMore && <Icon name="chevron" size={12} />}
+        </span>
+      </button>
+      {isOpen && hasMore && <StepDetail serverId={serverId} step={step} />}
+    </li>
+  );
+}
+
+interface Props {
+  serverId: string;
+  run: SignInRunView;
+  label: string;
+}
+
+export function Checklist({ serverId, run, label }: Props) {
+  return (
+    <ol className={css.steps} aria-label={label}>
+      {run.steps.map((step, index) => (
+        <Step key={`${step.step} ${index}`} serverId={serverId} step={step} />
+      ))}
+    </ol>
+  );
+}
