@@ -49,8 +49,8 @@ def test_every_npm_package_has_a_licence_that_allows_its_use(place: str) -> None
 
 def test_every_python_package_that_users_install_has_a_licence_that_allows_it() -> None:
     installed = {one.name.lower().replace("_", "-") for one in importlib.metadata.distributions()}
-    if missing := pins("runtime.txt").keys() - installed:
-        pytest.skip(f"{sorted(missing)} are locked and not installed yet: make .venv/dev.stamp")
+    missing = sorted(pins("runtime.txt").keys() - installed)
+    assert not missing, f"{missing} are locked and not installed: make .venv/dev.stamp"
     for name in pins("runtime.txt"):
         about = importlib.metadata.metadata(name)
         said = [about[key] for key in ("License-Expression", "License") if key in about]
