@@ -164,7 +164,8 @@ class RowEncoder:
 
 
 def exact_row(event: Event) -> Row:
-    """The row of an event with known secrets in it, to send it again; never to be shown or kept."""
+    """The row of an event with known secrets in it: to send it again, or to show it to the one page
+    whose user asked for it; never to be kept."""
     return _MAKERS.get(type(event), _other)(event)
 
 

@@ -18,6 +18,7 @@ from mcplens.web.api import (
     calls,
     catalog,
     confirmation,
+    exact_bytes,
     examples,
     history,
     patterns,
@@ -33,8 +34,8 @@ from mcplens.workspace.workspace import Workspace
 
 # They register their commands when they are imported.
 SUBJECTS: Final = (
-    answer_settings, auth, calls, catalog, confirmation, examples, history, patterns, questions,
-    server_entries, server_export, servers, settings, tasks,
+    answer_settings, auth, calls, catalog, confirmation, exact_bytes, examples, history, patterns,
+    questions, server_entries, server_export, servers, settings, tasks,
 )  # fmt: skip
 
 

@@ -1,7 +1,8 @@
 """Queries on the recording, run on threads: SQLite would block the event loop, and every server.
 
 Each query opens and closes the recording. Events of this run that are still in memory are taken
-from there. Called by routes.py and by the commands of api/calls.py and api/history.py.
+from there. Called by routes.py and by the commands of api/calls.py, api/history.py and
+api/exact_bytes.py.
 """
 
 from __future__ import annotations
@@ -141,6 +142,15 @@ def _matches_in_memory(kept: list[Event], wanted: Filter, is_stopped: IsStopped)
             yield row.seq
 
 
+def kept_event(workspace: Workspace, run_id: str, seq: int) -> Event | None:
+    """An event of this run that is still in memory."""
+    if run_id == workspace.bus.run_id:
+        for event in workspace.bus.since(seq - 1)[:1]:
+            if event.seq == seq:
+                return event
+    return None
+
+
 async def row_of(workspace: Workspace, run_id: str, seq: int, *, is_exact: bool = False) -> Row:
     """One event as a row: from memory, from its run, or from its pin.
 
@@ -149,10 +159,9 @@ async def row_of(workspace: Workspace, run_id: str, seq: int, *, is_exact: bool 
     Raises:
         InspectorError: it is not recorded.
     """
-    if run_id == workspace.bus.run_id:
-        for event in workspace.bus.since(seq - 1)[:1]:
-            if event.seq == seq:
-                return exact_row(event) if is_exact else RowEncoder().encode([event])[0]
+    event = kept_event(workspace, run_id, seq)
+    if event is not None:
+        return exact_row(event) if is_exact else RowEncoder().encode([event])[0]
 
     def find() -> Row | None:
         path = workspace.recording_path

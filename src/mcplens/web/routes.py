@@ -169,13 +169,17 @@ class Routes:
         return _json(await self._searches.run(request, find))
 
     async def _event(self, request: Request) -> Response:
-        return _whole_event(*await self._recorded(request))
+        return self._whole(*await self._recorded(request))
 
     async def _reply(self, request: Request) -> Response:
         """The frame that carried the result of a call, as it came."""
         call = self._workspace.calls.find(request.path_params["call_id"])
         place = await recording_queries.reply_to(self._workspace, call.request_seqs)
-        return _whole_event(*await recording_queries.event(self._workspace, *place))
+        return self._whole(*await recording_queries.event(self._workspace, *place))
+
+    def _whole(self, row: EventView, stored: StoredEvent, data: bytes) -> Response:
+        kept = recording_queries.kept_event(self._workspace, row.run_id, row.seq)
+        return _whole_event(row, stored, data, has_exact=kept is not None)
 
     async def _event_bytes(self, request: Request) -> Response:
         row, _, data = await self._recorded(request)
@@ -265,14 +269,14 @@ class Routes:
         return raw
 
 
-def _whole_event(row: EventView, stored: StoredEvent, data: bytes) -> Response:
+def _whole_event(row: EventView, stored: StoredEvent, data: bytes, *, has_exact: bool) -> Response:
     cut = data[:_MOST_TEXT]
     try:
         text: str | None = cut.decode() if len(cut) == len(data) else cut.decode("utf-8", "ignore")
     except UnicodeDecodeError:
         text = None
     masked = msgspec.to_builtins(stored.masked)
-    return _json(WholeEvent(row, text, len(cut) < len(data), list(masked)))
+    return _json(WholeEvent(row, text, len(cut) < len(data), list(masked), has_exact))
 
 
 async def _chunks(file: BinaryIO) -> AsyncIterator[bytes]:

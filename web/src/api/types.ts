@@ -408,6 +408,13 @@ export interface Events {
 }
 
 /**
+ * The bytes of one event as they came, in base64; in no other view.
+ */
+export interface ExactBytesView {
+  base64: string;
+}
+
+/**
  * A call of a tool that was saved under a name; `result` is null if it was large.
  *
  * The arguments are JSON text, since a page that reads numbers loses digits of large ones.
@@ -1022,6 +1029,16 @@ export interface RetryView {
 }
 
 /**
+ * The bytes of an event of this run, without masks. The page asks the person first.
+ */
+export interface RevealBytes {
+  type: "RevealBytes";
+  id: number;
+  run_id: string;
+  seq: number;
+}
+
+/**
  * The value of a secret that ServerEntryOf masked. The page asks the person first.
  */
 export interface RevealSecret {
@@ -1490,12 +1507,15 @@ export interface Unsubscribe {
 
 /**
  * One event with all fields; `text` is its message or body, None if that is not UTF-8.
+ *
+ * `has_exact` says that the bytes without masks are still in memory, for RevealBytes.
  */
 export interface WholeEvent {
   event: EventView;
   text: string | null;
   text_is_cut: boolean;
   masked: unknown[];
+  has_exact: boolean;
 }
 
 /**
@@ -1550,6 +1570,7 @@ export type Command =
   | ReplayCall
   | Request
   | Resume
+  | RevealBytes
   | RevealSecret
   | RevealToken
   | SaveExample
@@ -1625,6 +1646,7 @@ export interface Replies {
   RepeatCall: CallView;
   ReplayCall: CallView;
   Request: CallView;
+  RevealBytes: ExactBytesView;
   RevealSecret: SecretView;
   RevealToken: TokenView;
   SaveExample: ExampleView[];

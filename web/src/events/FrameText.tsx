@@ -1,4 +1,5 @@
-// The bytes of a message as they came. Masked secrets are marked: masking wins over exactness.
+// The bytes of a message as they came. Masked secrets are marked: masking wins over exactness, until
+// the person asks for the exact bytes.
 import { useEffect, useMemo, useState } from "react";
 import { fetchBytes } from "../api/http";
 import type { WholeEvent } from "../api/types";
@@ -7,7 +8,8 @@ import { HexView } from "../components/HexView";
 import { TextView } from "../components/TextView";
 import { bytesAsText } from "../values/bytesText";
 import { errorMessage, formatBytes } from "../values/format";
-import { maskedSpans } from "../values/maskedSpans";
+import { hasMaskedBytes, maskedSpans } from "../values/maskedSpans";
+import { ExactBytes } from "./ExactBytes";
 
 interface Place {
   run_id: string;
@@ -48,12 +50,19 @@ interface Props {
   most?: number;
 }
 
-/** The bytes of an event as text; the event itself has the first megabyte, if that is text. */
-export function FrameText({ whole, label, most }: Props) {
+/** The bytes of an event as text; exact bytes are not carried over to another event. */
+export function FrameText(props: Props) {
+  const { run_id, seq } = props.whole.event;
+  return <BytesText key={`${run_id} ${seq}`} {...props} />;
+}
+
+/** The event itself has the first megabyte, if that is text. */
+function BytesText({ whole, label, most }: Props) {
+  const [exact, setExact] = useState<Uint8Array | null>(null);
   const { event, masked } = whole;
   const isPart = whole.text_is_cut || whole.text === null;
   const got = useBytes(event, isPart);
-  const data = got && "data" in got ? got.data : null;
+  const data = exact ?? (got && "data" in got ? got.data : null);
   const decoded = useMemo(() => (data === null ? null : bytesAsText(data)), [data]);
   const { text, tokens } = decoded ?? { text: whole.text ?? event.head, tokens: [] };
   const marks = useMemo(
@@ -62,6 +71,9 @@ export function FrameText({ whole, label, most }: Props) {
   );
   return (
     <>
+      {hasMaskedBytes(masked) && (
+        <ExactBytes whole={whole} isShown={exact !== null} onShow={setExact} />
+      )}
       <TextView text={text} label={label} most={most} marks={marks} />
       {isPart && got === null && (
         <p className="dim">Loading the rest of {formatBytes(event.size_bytes)}…</p>

@@ -9,6 +9,10 @@ function measure(code: number): [bytes: number, length: number] {
   return code < 0x10000 ? [3, 1] : [4, 2];
 }
 
+/** Whether bytes of the message itself were masked, not only a header or another field. */
+export const hasMaskedBytes = (masked: readonly unknown[]): boolean =>
+  masked.some((mask) => typeof fieldsOf(mask).start === "number");
+
 /** The marks of masked bytes of a message, as places in its text. */
 export function maskedSpans(text: string, masked: readonly unknown[]): Token[] {
   const spans = masked

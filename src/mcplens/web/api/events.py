@@ -82,12 +82,16 @@ class RunPage(msgspec.Struct, frozen=True):
 
 
 class WholeEvent(msgspec.Struct, frozen=True):
-    """One event with all fields; `text` is its message or body, None if that is not UTF-8."""
+    """One event with all fields; `text` is its message or body, None if that is not UTF-8.
+
+    `has_exact` says that the bytes without masks are still in memory, for RevealBytes.
+    """
 
     event: EventView
     text: str | None
     text_is_cut: bool
     masked: list[Any]
+    has_exact: bool
 
 
 class ImportedView(msgspec.Struct, frozen=True):

@@ -100,7 +100,13 @@ describe("lines that a row has no room for", () => {
       open -= 1;
       if (seq === 3) throw new Error("gone");
       const event = cut[seq] as EventView;
-      return { event, text: `it is number ${seq}`, text_is_cut: false, masked: [] };
+      return {
+        event,
+        text: `it is number ${seq}`,
+        text_is_cut: false,
+        masked: [],
+        has_exact: true,
+      };
     });
     expect(spoken.map(({ said }) => said).slice(2, 5)).toEqual([
       "it is number 2",

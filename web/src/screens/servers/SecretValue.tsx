@@ -1,9 +1,10 @@
 // A saved secret of a server's entry: masked, to be replaced, or revealed after a question. A
 // revealed value lives in this component alone, and is gone when it is hidden or the form is closed.
-import { Button, TextInput } from "@mantine/core";
+import { TextInput } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import type { ErrorView } from "../../api/types";
 import type { SavedSecret } from "../../components/KeyValueFields";
+import { SmallButton } from "../../components/SmallButton";
 import { command } from "../../state/commands";
 import { errorViewOf } from "../../state/toasts";
 import css from "./SecretValue.module.css";
@@ -27,14 +28,6 @@ type Step =
   | { is: "masked" | "asking" }
   | { is: "shown"; value: string }
   | { is: "failed"; error: ErrorView };
-
-function SmallButton({ children, onClick }: { children: string; onClick(): void }) {
-  return (
-    <Button size="compact-xs" variant="default" onClick={onClick}>
-      {children}
-    </Button>
-  );
-}
 
 /** The new value, typed in place of the saved one. */
 function Replacement({ saved, value, label, error, onChange }: Props) {

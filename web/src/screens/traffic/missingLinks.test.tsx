@@ -47,7 +47,13 @@ it("a reply of an old recording has no request, and no fetch is made for it", ()
 
 it("a request that fell out of the ring is found in the recording", async () => {
   const event = { ...reply, request_seq: 3 };
-  const whole = { event: anEvent({ seq: 3 }), text: "", text_is_cut: false, masked: [] };
+  const whole = {
+    event: anEvent({ seq: 3 }),
+    text: "",
+    text_is_cut: false,
+    masked: [],
+    has_exact: true,
+  };
   show(<EventLinkButtons event={event} onGo={() => {}} />, [event], () => Response.json(whole));
   const button = await screen.findByRole("button", { name: "Go to the request" });
   await vi.waitFor(() => expect(button.hasAttribute("disabled")).toBe(false));

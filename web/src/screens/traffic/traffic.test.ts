@@ -204,7 +204,13 @@ describe("a diff", () => {
 
 describe("a message as lines", () => {
   const whole = (text: string | null, text_is_cut = false) =>
-    linesOf({ event: anEvent({ seq: 1, detail: { pid: 7 } }), text, text_is_cut, masked: [] });
+    linesOf({
+      event: anEvent({ seq: 1, detail: { pid: 7 } }),
+      text,
+      text_is_cut,
+      masked: [],
+      has_exact: true,
+    });
   it("keeps every digit, so that numbers that differ in the last one differ", () => {
     const [one, other] = ["12345678901234567890", "12345678901234567891"];
     expect(diffOf(whole(`{"n":${one}}`), whole(`{"n":${other}}`))).toMatchObject({
