@@ -166,7 +166,7 @@ def test_a_page_to_visit_is_shown_with_its_host(window: Watched) -> None:
     page = window.enter("/s/demo/tools/elicit-url")
     press_run(page)
     question = page.get_by_label("Question: elicitation/create")
-    expect(question).to_contain_text("this computer")
+    expect(question).to_contain_text("asks you to open 127.0.0.1")
     question.get_by_role("button", name="Decline").click()
     expect(question).to_be_hidden()
     window.assert_clean()
