@@ -174,6 +174,7 @@ async def test_a_scenario_passes(
     assert verdict.is_pass, f"{dict(verdict.counts)}\n{verdict.log}"
 
 
+@pytest.mark.timeout(300)  # two dozen clients at once take a loaded machine its time
 @pytest.mark.parametrize("version", SIGN_IN)
 async def test_every_way_to_sign_in_passes(version: str, tmp_path: Path) -> None:
     # All at once: one start of the suite in place of two dozen.
