@@ -30,6 +30,10 @@ const OUTCOMES: Record<string, string> = {
 const runTitle = ({ started, reason, outcome }: SignInRunView): string =>
   `${formatTime(started, false)} ${visible(reason)}: ${outcome ? (OUTCOMES[outcome] ?? outcome) : "under way"}`;
 
+/** Whether the last sign-in failed since mcplens is no client there: one may be entered. */
+const lacksClient = ({ runs }: AuthView): boolean =>
+  runs[0]?.steps.some(({ step, state }) => step === "client" && state === "failed") ?? false;
+
 function Runs({ serverId, runs }: { serverId: string; runs: SignInRunView[] }) {
   const [newest, ...earlier] = runs;
   if (!newest)
@@ -179,7 +183,7 @@ export function Auth() {
           <div className="stack">
             {auth.kept && <KeptSignIn serverId={serverId} kept={auth.kept} />}
             <Registration server={server} auth={auth} />
-            <EditFields edits={edits} onChange={setEdits} />
+            <EditFields edits={edits} isOpen={lacksClient(auth)} onChange={setEdits} />
             <TokenForm serverId={serverId} />
           </div>
         </div>

@@ -22,17 +22,19 @@ const FIELDS: [keyof SignInEdits, string, string][] = [
 
 interface Props {
   edits: SignInEdits;
+  /** Unfolded, where the last sign-in failed for want of one of these. */
+  isOpen: boolean;
   onChange(edits: SignInEdits): void;
 }
 
 /** An empty field is left as it is. */
-export function EditFields({ edits, onChange }: Props) {
+export function EditFields({ edits, isOpen, onChange }: Props) {
   const set = (name: keyof SignInEdits, text: string): void => {
     const { [name]: _, ...rest } = edits;
     onChange(text ? { ...rest, [name]: text } : rest);
   };
   return (
-    <details className="card">
+    <details className="card" open={isOpen}>
       <summary className="section-title">Change what is sent</summary>
       <div className="stack" style={{ marginTop: 12 }}>
         {FIELDS.map(([name, label, hint]) => (

@@ -153,6 +153,8 @@ it("opens the step that failed: what was expected, and what came", () => {
   within(list).getByText("a clientId, or dynamic registration");
   within(list).getByText("not begun");
   screen.getByText("What to do: register mcplens there by hand.");
+  // What is missing can be entered at once.
+  expect(screen.getByText("Change what is sent").closest("details")?.open).toBe(true);
 });
 
 it("lets what a step sends be changed before it goes on", () => {
