@@ -23,7 +23,7 @@ SERVING = ("mcplens web", "mcplens demo")
 
 def examples() -> list[str]:
     found = []
-    with click.Context(group) as ctx:
+    with click.Context(group, help_option_names=["-h", "--help"]) as ctx:
         for name in COMMANDS:
             command = group.get_command(ctx, name)
             assert command is not None

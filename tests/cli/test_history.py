@@ -29,6 +29,11 @@ def test_a_run_is_on_record_and_its_frames_can_be_shown(shell: Shell) -> None:
     assert "<- " in shown.text
 
 
+def test_without_a_command_the_newest_runs_are_listed(shell: Shell) -> None:
+    call(shell, "hello")
+    assert shell.run("history").text == shell.run("history", "list").text != ""
+
+
 def test_text_is_found_in_what_was_sent_and_received(shell: Shell) -> None:
     call(shell, "a-needle")
     call(shell, "something-else")

@@ -65,6 +65,14 @@ def test_a_name_that_is_taken_stops_only_its_own_server(shell: Shell) -> None:
     }
 
 
+def test_an_entry_that_nothing_can_be_started_from_is_not_imported(shell: Shell) -> None:
+    write_file(shell, one=GOOD, typo={"cmd": "x"})
+    done = shell.run("servers", "import", "theirs.json", "--yes")
+    assert done.code == exit_codes.FAILED
+    assert "typo is not imported: it has neither a command nor a url" in done.err
+    assert list(configured(shell)) == ["one"]
+
+
 def test_what_was_imported_is_confirmed_before_it_is_first_started(shell: Shell) -> None:
     write_file(shell, one=GOOD)
     shell.run("servers", "import", "theirs.json", "--yes")

@@ -370,6 +370,35 @@ async def test_the_last_line_of_a_long_farewell_is_told() -> None:
     assert caught.value.details["stderr"][0] == "starting up"
 
 
+async def test_last_words_from_before_the_last_message_are_told_as_such(tmp_path: Path) -> None:
+    script = tmp_path / "server.py"
+    script.write_text(
+        "import json, sys, os\n"
+        "for line in sys.stdin:\n"
+        "    asked = json.loads(line)\n"
+        "    if asked['method'] == 'tools/call' and asked['params']['name'] == 'crash':\n"
+        "        os._exit(3)\n"
+        "    if asked['method'] == 'tools/call':\n"
+        "        print('the other tool failed', file=sys.stderr, flush=True)\n"
+        "    about = {'protocolVersion': '2025-11-25', 'serverInfo': {'name': 's'},\n"
+        "             'capabilities': {'tools': {}}, 'content': []}\n"
+        "    if 'id' in asked:\n"
+        "        answer = {'jsonrpc': '2.0', 'id': asked['id'], 'result': about}\n"
+        "        print(json.dumps(answer), flush=True)\n"
+    )
+    command = [sys.executable, str(script)]
+    async with mcplens.connect(command, protocol_version="2025-11-25", max_retries=0) as client:
+        await client.call_tool("fails")
+        async with asyncio.timeout(20):
+            async for event in client.events(0):
+                if isinstance(event, StderrLine):
+                    break
+        with pytest.raises(mcplens.InspectorError) as caught:
+            await client.call_tool("crash")
+    told = "its last words on stderr, before the last message to it: the other tool failed"
+    assert told in caught.value.message
+
+
 async def test_on_windows_a_command_is_refused_in_one_sentence_that_names_what_works(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -30,16 +30,23 @@ _LEAD = 24
 _MOST_OF_CALL = 1_000
 
 
-@click.group("history", context_settings={"help_option_names": ["-h", "--help"]})
-def command() -> None:
-    """Look at what earlier runs sent and received.
+@click.group(
+    "history",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    invoke_without_command=True,
+)
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """Look at what earlier runs sent and received; without a command, list the newest.
 
     \b
-    mcplens history list
+    mcplens history
     mcplens history show
     mcplens history search 'tools/call'
     mcplens history export -o run.jsonl
     """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_runs)
 
 
 @command.command("list")

@@ -14,6 +14,9 @@ from mcplens.cli import exit_codes
 from mcplens.cli.command_options import SHARED_NAMES
 from mcplens.cli.main import COMMANDS, group
 
+# click keeps the help option that it finds first, so it must be the one of the command line.
+HELP = ["-h", "--help"]
+
 _INTRODUCTION = """\
 <!-- Written by `python -m mcplens.cli.reference`; change the commands, not this page. -->
 # The command line
@@ -36,7 +39,7 @@ write such characters as JSON does (`\\u001b`), so `--json` means the same there
 def pages() -> str:
     """The whole reference as Markdown."""
     parts = [_INTRODUCTION, _exit_codes(), _shared()]
-    with click.Context(group, info_name="mcplens") as ctx:
+    with click.Context(group, info_name="mcplens", help_option_names=HELP) as ctx:
         for name in COMMANDS:
             command = group.get_command(ctx, name)
             assert command is not None
@@ -51,7 +54,7 @@ def _exit_codes() -> str:
 
 def _shared() -> str:
     """The options of a command that has them all and little else."""
-    with click.Context(group, info_name="mcplens") as ctx:
+    with click.Context(group, info_name="mcplens", help_option_names=HELP) as ctx:
         command = group.get_command(ctx, "info")
         assert command is not None
         rows = "".join(_option(option) for option in command.params if _is_shared(option))

@@ -117,6 +117,8 @@ def _refusals(entries: list[ServerEntry], path: str, *, replaces: bool) -> dict[
         if not entry.raw:
             problem = entry.problem.message if entry.problem is not None else "it is empty"
             found[name] = f"{name} is not imported: {problem}"
+        elif not entry.raw.get("command") and not entry.raw.get("url"):
+            found[name] = f"{name} is not imported: it has neither a command nor a url"
         elif name in taken:
             found[name] = (
                 f"{name} is not imported: {path} already has a server of that name; "

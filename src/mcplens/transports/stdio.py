@@ -83,6 +83,7 @@ class StdioTransport(Transport):
         self._stdin: PipeWriter | None = None
         self._readers: list[PipeReader] = []
         self._last_words: deque[str] = deque(maxlen=_LAST_WORDS)
+        self._has_spoken = False  # on stderr, since something was last sent to it
         self._stray_lines: list[str] = []  # printed to stdout before the handshake was done
         self._is_negotiated = False
         self._started_at = 0.0
@@ -176,6 +177,7 @@ class StdioTransport(Transport):
     # -- out -----------------------------------------------------------------------------------
 
     def write(self, out: Outgoing) -> None:
+        self._has_spoken = False
         problem: str | None = "is not running"
         if self._stdin is not None:
             # Answers that came together are followed by requests that leave together.
@@ -222,6 +224,7 @@ class StdioTransport(Transport):
         if self._child is None:
             return
         data = line.raw if isinstance(line, Malformed) else line
+        self._has_spoken = True
         self._last_words.append(data[:2000].decode("utf-8", "backslashreplace"))
         request_seq = self._receiver.only_request_seq()
         written = StderrLine(
@@ -281,7 +284,9 @@ class StdioTransport(Transport):
         # A traceback ends with its cause; the details have the lines above.
         said = (_ANSI.sub("", line).strip() for line in reversed(self._last_words))
         if last := next(filter(None, said), None):
-            message += f"; its last words on stderr: {last}"
+            is_old = self._is_negotiated and not self._has_spoken
+            when = ", before the last message to it" if is_old else ""
+            message += f"; its last words on stderr{when}: {last}"
         return TransportError("SERVER_EXITED", message, details=self.describe())
 
     def _publish_exit(self, child: ChildProcess) -> None:
