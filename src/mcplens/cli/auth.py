@@ -47,7 +47,7 @@ def login(flags: CommandOptions, target: str, no_browser: bool, has_token: bool)
     mcplens auth login weather
     mcplens auth login weather \\
         --no-browser
-    mcplens auth login weather --token < key
+    mcplens auth login files --token < key
     """
     if has_token:
         token = _read_token()
