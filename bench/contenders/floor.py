@@ -17,8 +17,9 @@ import msgspec
 
 VERSION: Final = "2025-11-25"
 TIMEOUT_S: Final = 60.0
-_MAX_FRAMES: Final = 20_000
-_MAX_BYTES: Final = 96 * 1024 * 1024
+# As mcplens while nobody reads its events.
+_MAX_FRAMES: Final = 300
+_MAX_BYTES: Final = 1024 * 1024
 
 
 class Envelope(msgspec.Struct):
