@@ -10,14 +10,18 @@ import base64
 import hashlib
 import itertools
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+import queue
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import aiohttp
+import pytest
 from aiohttp import web
 
+import mcplens
 from mcplens.auth.steps import Authorize
 
 
@@ -35,20 +39,33 @@ class Protected:
         self.revoked: list[str] = []
         self.authorizations: list[str] = []  # Authorization headers of MCP requests
         self.has_sessions = False
+        self.has_stream = False  # HTTP+SSE: the GET is answered, with the place for messages
+        self._replies: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self.goodbyes = 0  # each is refused
         self.socket: web.WebSocketResponse | None = None
         self.messages: list[str] = []  # methods that came over it
+        self.accepted: list[str] = []  # those that came by POST
+        self.streamed: list[str] = []  # those that came by HTTP+SSE
         self.proofs: list[str | None] = []  # their DPoP headers
         self.expires_in: int | None = 3600
+        self.token_type = "bearer"
         place = "{base}/.well-known/oauth-protected-resource/mcp"
         self.challenge = f'Bearer resource_metadata="{place}"'
         self.metadata_of_resource: Callable[[], Any] = self._resource
         self.metadata_of_issuer: Callable[[], Any] = self._issuer
         self.token_answer: Callable[[dict[str, str]], web.StreamResponse | None] = lambda _: None
+        self.forbids: Callable[[str], web.Response | None] = lambda _: None  # with a good token
+        self.returned: Callable[[dict[str, str]], dict[str, str]] = lambda values: values
+        self.registration_answer: Callable[[], web.StreamResponse | None] = lambda: None
+        self.before_token: Callable[[dict[str, str]], Awaitable[None]] = _at_once
+        self.after_token: Callable[[dict[str, str]], Awaitable[None]] = _at_once
         self.mcp_answer: Callable[[dict[str, Any]], web.StreamResponse | None] = lambda _: None
         self.calls_gate: asyncio.Barrier | None = None  # all of them have to be there
         self.is_valid: Callable[[str], Awaitable[bool]] = self._is_valid
         self._numbers = itertools.count(1)
+        self._was_asked = threading.Condition()
+        self._is_hanging = asyncio.Event()
+        self._is_accepted = asyncio.Event()
 
     @property
     def url(self) -> str:
@@ -76,8 +93,35 @@ class Protected:
             "authorization_response_iss_parameter_supported": True,
         }
 
+    def resource_says(self, **values: Any) -> None:
+        """Change the metadata of the server; None leaves a member out."""
+        whole = {**self._resource(), **values}
+        self.metadata_of_resource = lambda: {k: v for k, v in whole.items() if v is not None}
+
+    def issuer_says(self, **values: Any) -> None:
+        """Change the metadata of the authorization server; None leaves a member out."""
+        whole = {**self._issuer(), **values}
+        self.metadata_of_issuer = lambda: {k: v for k, v in whole.items() if v is not None}
+
+    async def until_accepted(self, method: str, count: int) -> None:
+        """Wait until so many messages of a method came by POST and were not refused."""
+        while self.accepted.count(method) < count:
+            self._is_accepted.clear()
+            await self._is_accepted.wait()
+
+    async def until_hanging(self) -> None:
+        """Wait until somebody waits for /hang, which is never answered."""
+        await self._is_hanging.wait()
+
+    def until_asked(self, path: str, timeout_s: float) -> None:
+        """Wait until a path is asked for; from another thread."""
+        with self._was_asked:
+            assert self._was_asked.wait_for(lambda: path in self.asked, timeout_s), self.asked
+
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        self.asked.append(request.path)
+        with self._was_asked:
+            self.asked.append(request.path)
+            self._was_asked.notify_all()
         match request.path:
             case "/.well-known/oauth-protected-resource/mcp":
                 return _answer(self.metadata_of_resource())
@@ -85,14 +129,23 @@ class Protected:
                 return _answer(self.metadata_of_issuer())
             case "/register":
                 self.registrations.append(await request.json())
+                if (refused := self.registration_answer()) is not None:
+                    return refused
                 return web.json_response({"client_id": f"client-{next(self._numbers)}"}, status=201)
             case "/authorize":
                 return self._authorize(dict(request.query))
             case "/token":
-                return self._token(dict(await request.post()))  # type: ignore[arg-type]
+                form = dict(await request.post())
+                await self.before_token(form)  # type: ignore[arg-type]
+                answer = self._token(form)  # type: ignore[arg-type]
+                await self.after_token(form)  # type: ignore[arg-type]
+                return answer
             case "/revoke":
                 self.revoked.append(str((await request.post())["token"]))
                 return web.Response()
+            case "/hang":
+                self._is_hanging.set()
+                await asyncio.Event().wait()
             case "/mcp" if request.method == "POST":
                 return await self._mcp(request)
             case "/mcp" if request.method == "DELETE":
@@ -100,12 +153,16 @@ class Protected:
                 return web.Response(status=401)
             case "/mcp" if "Upgrade" in request.headers:
                 return await self._socket(request)
+            case "/mcp" if self.has_stream:
+                return await self._stream(request)
+            case "/messages":
+                return await self._message(request)
         return web.Response(status=404)
 
     def _authorize(self, query: dict[str, str]) -> web.Response:
         code = f"code-{next(self._numbers)}"
         self.codes[code] = query
-        values = {"code": code, "state": query["state"], "iss": self.base}
+        values = self.returned({"code": code, "state": query["state"], "iss": self.base})
         location = f"{query['redirect_uri']}?{urlencode(values)}"
         return web.Response(status=302, headers={"Location": location})
 
@@ -132,7 +189,7 @@ class Protected:
         self.valid.add(access)
         self.refresh_tokens.add(refresh)
         tokens: dict[str, Any] = {
-            "access_token": access, "token_type": "bearer", "refresh_token": refresh
+            "access_token": access, "token_type": self.token_type, "refresh_token": refresh
         }  # fmt: skip
         return tokens if self.expires_in is None else tokens | {"expires_in": self.expires_in}
 
@@ -141,6 +198,8 @@ class Protected:
         if refusal is not None:
             return refusal
         message = json.loads(await request.read())
+        self.accepted.append(message["method"])
+        self._is_accepted.set()
         answer = self.mcp_answer(message)
         if answer is not None:
             return answer
@@ -156,8 +215,9 @@ class Protected:
         header = request.headers.get("Authorization", "")
         self.authorizations.append(header)
         self.proofs.append(request.headers.get("DPoP"))
-        if await self.is_valid(header.partition(" ")[2]):
-            return None
+        token = header.partition(" ")[2]
+        if await self.is_valid(token):
+            return self.forbids(token)
         challenge = self.challenge.format(base=self.base)
         return web.json_response({}, status=401, headers={"WWW-Authenticate": challenge})
 
@@ -174,6 +234,28 @@ class Protected:
                 await socket.send_json(self._reply(message))
         return socket
 
+    async def _stream(self, request: web.Request) -> web.StreamResponse:
+        refusal = await self._refusal(request)
+        if refusal is not None:
+            return refusal
+        stream = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await stream.prepare(request)
+        replies = self._replies = asyncio.Queue()  # of the stream that was opened last
+        await stream.write(b"event: endpoint\ndata: /messages\n\n")
+        while True:
+            reply = json.dumps(await replies.get())
+            await stream.write(f"event: message\ndata: {reply}\n\n".encode())
+
+    async def _message(self, request: web.Request) -> web.StreamResponse:
+        refusal = await self._refusal(request)
+        if refusal is not None:
+            return refusal
+        message = json.loads(await request.read())
+        self.streamed.append(message["method"])
+        if "id" in message:
+            self._replies.put_nowait(self._reply(message))
+        return web.Response(status=202)
+
     def _reply(self, message: dict[str, Any]) -> dict[str, Any]:
         results: dict[str, Any] = {
             "initialize": {
@@ -189,6 +271,10 @@ class Protected:
             error = {"code": -32601, "message": "no such method"}
             return {"jsonrpc": "2.0", "id": message["id"], "error": error}
         return {"jsonrpc": "2.0", "id": message["id"], "result": result}
+
+
+async def _at_once(form: dict[str, str]) -> None:
+    """Nothing holds up the token endpoint."""
 
 
 def _answer(value: Any) -> web.StreamResponse:
@@ -212,6 +298,40 @@ async def protected() -> AsyncIterator[Protected]:
         yield server
     finally:
         await runner.cleanup()
+
+
+@contextmanager
+def protected_beside() -> Iterator[Protected]:
+    """Serve it on a thread, for tests that wait for processes."""
+    started: queue.Queue[tuple[Protected, asyncio.AbstractEventLoop, asyncio.Event]] = queue.Queue()
+
+    async def run() -> None:
+        async with protected() as server:
+            stop = asyncio.Event()
+            started.put((server, asyncio.get_running_loop(), stop))
+            await stop.wait()
+
+    thread = threading.Thread(target=lambda: asyncio.run(run()))
+    thread.start()
+    server, loop, stop = started.get(timeout=30)
+    try:
+        yield server
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(30)
+
+
+def connect(server: Protected, **options: Any) -> mcplens.connect:
+    """A client of the server."""
+    return mcplens.connect(server.url, protocol_version="2025-11-25", **options)
+
+
+async def failure(server: Protected, **options: Any) -> mcplens.InspectorError:
+    """The error of a sign-in that does not succeed."""
+    with pytest.raises(mcplens.InspectorError) as caught:
+        async with connect(server, **{"sign_in": consent, **options}):
+            pass
+    return caught.value
 
 
 async def consent(request: Authorize) -> str:

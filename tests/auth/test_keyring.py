@@ -9,6 +9,7 @@ from mcplens.auth.clients import Client
 from mcplens.auth.keyring_vault import KeyringVault, find_vault
 from mcplens.auth.storage import SignInStore
 
+SERVER = "https://server.example/mcp"
 CLIENT = Client(issuer="https://example.com", client_id="me", client_secret="a-secret-of-mine")
 
 
@@ -46,7 +47,7 @@ def texts_in(folder: Path) -> str:
 async def test_a_secret_is_in_the_keyring_and_not_in_the_file(tmp_path: Path) -> None:
     ring = Ring()
     store = store_with(ring, tmp_path)
-    await store.keep_client(CLIENT)
+    await store.keep_client(CLIENT, SERVER)
     assert "a-secret-of-mine" not in texts_in(tmp_path)
     assert await store_with(ring, tmp_path).client_of(CLIENT.issuer) == CLIENT
     await store.forget_client(CLIENT.issuer)
@@ -59,7 +60,7 @@ async def test_a_keyring_that_keeps_nothing_is_replaced_by_the_file(
 ) -> None:
     ring = Ring()
     setattr(ring, way, True)
-    await store_with(ring, tmp_path).keep_client(CLIENT)
+    await store_with(ring, tmp_path).keep_client(CLIENT, SERVER)
     assert await store_with(ring, tmp_path).client_of(CLIENT.issuer) == CLIENT
 
 
@@ -67,13 +68,13 @@ async def test_a_keyring_that_hangs_is_given_up(tmp_path: Path) -> None:
     ring = Ring()
     ring.hangs_until = threading.Event()
     store = store_with(ring, tmp_path, timeout_s=0.01)
-    await store.keep_client(CLIENT)
+    await store.keep_client(CLIENT, SERVER)
     assert await store.client_of(CLIENT.issuer) == CLIENT
     ring.hangs_until.set()
 
 
 async def test_what_only_a_keyring_has_is_no_sign_in_without_it(tmp_path: Path) -> None:
-    await store_with(Ring(), tmp_path).keep_client(CLIENT)
+    await store_with(Ring(), tmp_path).keep_client(CLIENT, SERVER)
     assert await SignInStore(str(tmp_path), lambda: None).client_of(CLIENT.issuer) is None
 
 

@@ -94,7 +94,7 @@ async def is_good(issuer: str, token: str, resource: str) -> bool:
 async def test_a_person_signs_in_by_its_pages_and_the_sign_in_lasts(server: Protected) -> None:
     browser = Browser()
     async with provider(server) as issuer:
-        _trust(server, issuer)
+        trust(server, issuer)
         async with mcplens.connect(server.url, sign_in=browser) as client:
             await client.call_tool("echo")
         assert len(browser.pages) == 2  # login and consent
@@ -122,7 +122,7 @@ async def test_a_person_signs_in_by_its_pages_and_the_sign_in_lasts(server: Prot
 
 async def test_tokens_are_bound_to_a_key_and_each_request_proves_it(server: Protected) -> None:
     async with provider(server) as issuer:
-        _trust(server, issuer)
+        trust(server, issuer)
         auth = {"dpop": True}
         async with mcplens.connect(server.url, sign_in=Browser(), auth=auth) as client:
             await client.call_tool("echo")
@@ -143,7 +143,7 @@ def jwt_header(token: str) -> dict[str, Any]:
     return found
 
 
-def _trust(server: Protected, issuer: str) -> None:
+def trust(server: Protected, issuer: str) -> None:
     """The server lets in who has a token of this issuer for it."""
     server.metadata_of_resource = lambda: {
         "resource": server.url,

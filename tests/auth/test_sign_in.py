@@ -3,38 +3,27 @@
 import asyncio
 import re
 import stat
-from collections.abc import Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from joserfc import jwt
-from joserfc.jwk import ECKey
 
 import mcplens
 from mcplens.auth.steps import Authorize
 from mcplens.auth.storage import SignInStore
 from mcplens.bus import Bus
 from mcplens.clock import ManualClock, SystemClock
-from mcplens.events import Event, SignInEnded, SignInStarted, SignInStepChanged, StateChanged
-from tests.auth.protected import Protected, changed, consent
-
-PINNED = "2025-11-25"
-
-
-def connect(server: Protected, **options: Any) -> mcplens.connect:
-    return mcplens.connect(server.url, protocol_version=PINNED, **options)
-
-
-async def failure(server: Protected, **options: Any) -> mcplens.InspectorError:
-    with pytest.raises(mcplens.InspectorError) as caught:
-        async with connect(server, **{"sign_in": consent, **options}):
-            pass
-    return caught.value
-
+from mcplens.events import (
+    Event,
+    SignInEnded,
+    SignInStarted,
+    SignInStepChanged,
+    StateChanged,
+)
+from tests.auth.protected import Protected, connect, consent, failure, protected
 
 # -- what is sent and shown --------------------------------------------------------------------
 
@@ -101,6 +90,33 @@ async def test_nobody_is_asked_to_sign_in_for_a_goodbye(server: Protected) -> No
         pass
     assert server.goodbyes == 1
     assert len(server.forms) == 1
+
+
+@asynccontextmanager
+async def two_to_choose_from(server: Protected) -> AsyncIterator[Protected]:
+    """Another authorization server that the server names, and trusts, too."""
+    async with protected() as other:
+        server.resource_says(authorization_servers=[server.base, other.base])
+        other.valid = server.valid
+        yield other
+
+
+async def test_of_several_authorization_servers_a_program_uses_the_first_or_names_one(
+    server: Protected,
+) -> None:
+    async with two_to_choose_from(server) as other:
+        bus = Bus(SystemClock())
+        async with connect(server, sign_in=consent, bus=bus) as client:
+            await client.call_tool("echo")
+        assert (server.asked.count("/token"), other.asked.count("/token")) == (1, 0)
+        told = [event.text for event in bus.kept() if isinstance(event, SignInStepChanged)]
+        assert f"waiting for a choice among {server.base}, {other.base}" in told
+        assert f"{server.base} was chosen" in told
+        auth = {"authorizationServer": other.base}
+        async with connect(server, sign_in=consent, auth=auth) as client:
+            await client.call_tool("echo")
+        assert (server.asked.count("/token"), other.asked.count("/token")) == (1, 1)
+        assert (len(server.registrations), len(other.registrations)) == (1, 1)  # one with each
 
 
 # -- what is kept ------------------------------------------------------------------------------
@@ -233,141 +249,6 @@ async def test_a_step_up_asks_for_the_old_scopes_and_the_new_and_never_twice(
     assert asked == [("notes",), ("notes", "admin")]
 
 
-# -- what is wrong -----------------------------------------------------------------------------
-
-
-def _without(name: str) -> Callable[[Protected], None]:
-    def change(server: Protected) -> None:
-        whole = server.metadata_of_issuer
-        server.metadata_of_issuer = lambda: {k: v for k, v in whole().items() if k != name}
-
-    return change
-
-
-def _with_issuer(**values: Any) -> Callable[[Protected], None]:
-    def change(server: Protected) -> None:
-        whole = server.metadata_of_issuer
-        server.metadata_of_issuer = lambda: whole() | values
-
-    return change
-
-
-def _with_resource(**values: Any) -> Callable[[Protected], None]:
-    def change(server: Protected) -> None:
-        whole = server.metadata_of_resource
-        server.metadata_of_resource = lambda: whole() | values
-
-    return change
-
-
-def _html(server: Protected) -> None:
-    server.metadata_of_issuer = lambda: web.Response(text="<html>", content_type="text/html")
-
-
-def _huge(server: Protected) -> None:
-    server.metadata_of_issuer = lambda: web.Response(body=b" " * (100 << 20))
-
-
-def _elsewhere(server: Protected) -> None:
-    moved = {"Location": "https://evil.example/metadata"}
-    server.metadata_of_issuer = lambda: web.Response(status=302, headers=moved)
-
-
-@pytest.mark.parametrize(
-    ("break_it", "step", "part"),
-    [
-        pytest.param(_without("code_challenge_methods_supported"), "authorization_server",
-                     "code_challenge_methods_supported lists nothing", id="no PKCE"),
-        pytest.param(_with_issuer(code_challenge_methods_supported=["plain"]),
-                     "authorization_server", "lists plain", id="only plain PKCE"),
-        pytest.param(_with_issuer(issuer="https://evil.example"), "authorization_server",
-                     "'https://evil.example'", id="another issuer"),
-        pytest.param(_with_issuer(token_endpoint="http://evil.example/token"),
-                     "authorization_server", "http://evil.example/token", id="token over http"),
-        pytest.param(_with_issuer(authorization_endpoint="javascript:alert(1)"),
-                     "authorization_server", "javascript:alert(1)", id="a script to open"),
-        pytest.param(_with_resource(resource="https://evil.example/mcp"), "protected_resource",
-                     "evil.example", id="another resource"),
-        pytest.param(_with_resource(authorization_servers=[]), "protected_resource",
-                     "no authorization server", id="nobody to sign in with"),
-        pytest.param(_with_resource(authorization_servers=["file:///etc/passwd"]),
-                     "protected_resource", "file:///etc/passwd", id="a file"),
-        pytest.param(_without("registration_endpoint"), "client", "has no clientId",
-                     id="no registration"),
-        pytest.param(_html, "authorization_server", "not answered with JSON", id="HTML"),
-        pytest.param(_huge, "authorization_server", "limit of 1048576 bytes", id="100 MB"),
-        pytest.param(_elsewhere, "authorization_server", "another origin", id="redirected"),
-    ],
-)  # fmt: skip
-async def test_what_is_wrong_with_the_metadata_is_told_and_nothing_is_opened(
-    server: Protected, break_it: Callable[[Protected], None], step: str, part: str
-) -> None:
-    break_it(server)
-    error = await failure(server)
-    assert (error.code, error.details["sign_in_step"]) == ("SIGN_IN_FAILED", step)
-    assert part in error.message
-    assert "/authorize" not in server.asked
-    assert "/token" not in server.asked
-
-
-@pytest.mark.parametrize(
-    ("change", "part"),
-    [
-        pytest.param(lambda v: v.update(state="other"), "another state", id="injected code"),
-        pytest.param(lambda v: v.pop("state"), "another state", id="no state"),
-        pytest.param(lambda v: v.update(iss="https://evil.example"), "evil.example", id="mix-up"),
-        pytest.param(lambda v: v.pop("iss"), "metadata promises iss", id="no issuer"),
-        pytest.param(lambda v: v.pop("code"), "no code", id="no code"),
-        pytest.param(lambda v: v.update(error="access_denied"), "was denied", id="denied"),
-    ],
-)
-async def test_an_answer_that_is_not_for_this_sign_in_gets_no_token(
-    server: Protected, change: Callable[[dict[str, str]], None], part: str
-) -> None:
-    error = await failure(server, sign_in=changed(change))
-    assert error.details["sign_in_step"] == "authorization"
-    assert part in error.message
-    assert server.forms == []
-
-
-@pytest.mark.parametrize(
-    ("answer", "part"),
-    [
-        pytest.param(web.Response(status=503, text="<h1>down</h1>"), "HTTP 503", id="down"),
-        pytest.param(
-            web.json_response({"token_type": "bearer"}), "no usable access_token", id="no"
-        ),
-        pytest.param(
-            web.json_response({"access_token": "x", "token_type": "mac"}), "'mac'", id="t"
-        ),
-    ],
-)
-async def test_a_token_endpoint_that_is_broken_is_told(
-    server: Protected, answer: web.Response, part: str
-) -> None:
-    server.token_answer = lambda _: web.Response(
-        status=answer.status, body=answer.body, headers=answer.headers
-    )
-    error = await failure(server)
-    assert error.details["sign_in_step"] == "token"
-    assert part in error.message
-
-
-async def test_a_configured_secret_is_not_sent_to_another_issuer(server: Protected) -> None:
-    auth = {"clientId": "mine", "clientSecret": "a-secret-of-mine"}
-    async with connect(server, sign_in=consent, auth=auth):
-        pass
-    server.valid.clear()
-    server.refresh_tokens.clear()
-    other = server.base.replace("127.0.0.1", "localhost")
-    _with_resource(authorization_servers=[other])(server)
-    _with_issuer(issuer=other)(server)
-    count = len(server.forms)
-    error = await failure(server, auth=auth)
-    assert "was used with" in error.message
-    assert all("refresh_token" in form for form in server.forms[count:])
-
-
 # -- the person's time -------------------------------------------------------------------------
 
 
@@ -445,58 +326,6 @@ async def test_calls_do_not_wait_for_each_other(server: Protected) -> None:
             group.create_task(client.call_tool("echo"))
 
 
-# -- without a person --------------------------------------------------------------------------
-
-
-async def test_a_machine_signs_in_with_its_secret(server: Protected) -> None:
-    auth = {"grant": "client_credentials", "clientId": "robot", "clientSecret": "robots-secret"}
-    _with_issuer(token_endpoint_auth_methods_supported=["client_secret_post"])(server)
-    async with connect(server, auth=auth) as client:
-        await client.call_tool("echo")
-    (form,) = server.forms
-    assert form["grant_type"] == "client_credentials"
-    assert (form["client_id"], form["client_secret"]) == ("robot", "robots-secret")
-    assert form["scope"] == "notes"
-
-
-async def test_a_machine_signs_in_with_its_key(server: Protected, folder: Path) -> None:
-    private = ec.generate_private_key(ec.SECP256R1())
-    form_of_key = (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    (folder / "key.pem").write_bytes(private.private_bytes(*form_of_key))
-    path = str(folder / "key.pem")
-    auth = {"grant": "client_credentials", "clientId": "robot", "privateKeyFile": path}
-    async with connect(server, auth=auth) as client:
-        await client.call_tool("echo")
-    (form,) = server.forms
-    token = jwt.decode(form["client_assertion"], ECKey.import_key(private.public_key()))
-    assert (token.header["alg"], token.claims["sub"]) == ("ES256", "robot")
-    assert token.claims["aud"] == server.base
-    assert "client_secret" not in form
-
-
-async def test_a_key_that_cannot_be_used_is_named(server: Protected, folder: Path) -> None:
-    (folder / "key.pem").write_text("not a key")
-    path = str(folder / "key.pem")
-    auth = {"grant": "client_credentials", "clientId": "robot", "privateKeyFile": path}
-    error = await failure(server, auth=auth)
-    assert f"{path} is no key that we can sign with" in error.message
-
-
-async def test_a_workload_signs_in_with_the_token_of_its_platform(
-    server: Protected, folder: Path
-) -> None:
-    (folder / "token").write_text("platforms-token-for-us\n")
-    path = str(folder / "token")
-    auth = {"grant": "workload_identity", "clientId": "job", "subjectTokenFile": path}
-    bus = Bus(SystemClock())
-    async with connect(server, auth=auth, bus=bus) as client:
-        await client.call_tool("echo")
-    (form,) = server.forms
-    assert form["grant_type"] == "urn:ietf:params:oauth:grant-type:jwt-bearer"
-    assert (form["assertion"], form["client_id"]) == ("platforms-token-for-us", "job")
-    assert "platforms-token-for-us" not in repr(bus.kept())
-
-
 async def test_a_sign_out_elsewhere_ends_this_sign_in_too(server: Protected) -> None:
     async with connect(server, sign_in=consent):
         pass
@@ -517,6 +346,31 @@ async def test_a_record_that_is_broken_is_no_sign_in(server: Protected, folder: 
     async with connect(server, sign_in=consent):
         pass
     assert server.asked.count("/authorize") == 2
+
+
+class OtherClock(SystemClock):
+    """The clock of a computer that is wrong."""
+
+    off_s = 0.0
+
+    @classmethod
+    def wall(cls) -> float:
+        return SystemClock.wall() + cls.off_s
+
+
+@pytest.mark.parametrize("off_s", [-3600.0, 3600.0])
+async def test_a_clock_that_is_an_hour_off_costs_a_refresh_at_most(
+    server: Protected, monkeypatch: pytest.MonkeyPatch, off_s: float
+) -> None:
+    async with connect(server, sign_in=consent):
+        pass
+    monkeypatch.setattr(OtherClock, "off_s", off_s)
+    async with connect(server, clock=OtherClock()) as client:
+        await client.call_tool("echo")
+        server.valid.clear()  # it ends sooner or later, whatever our clock says
+        await client.call_tool("echo")
+    assert server.asked.count("/authorize") == 1
+    assert len(server.forms) == (3 if off_s > 0 else 2)
 
 
 async def _swallow(client: mcplens.Client) -> None:

@@ -7,8 +7,10 @@ import urllib.request
 from collections.abc import Iterator
 
 import pytest
+from aiohttp import web
 
 from mcplens.cli import exit_codes
+from tests.auth.protected import Protected, protected_beside
 from tests.cli.shell import Shell, serving
 from tests.cli.terminal import terminal as on_terminal
 
@@ -85,6 +87,113 @@ def test_status_shows_no_token_unless_asked_and_logout_revokes_it(
     assert shell.run("tools", protected).code == exit_codes.SIGN_IN
     # What was recorded meanwhile has none of it.
     assert token not in shell.run("history", "export", "--all").text
+
+
+def test_a_login_is_complete_before_the_first_mcp_request(shell: Shell) -> None:
+    with protected_beside() as server:
+        sign_in(shell, server.url, "auth", "login", server.url)
+        assert "well-known" in server.asked[0]
+        assert server.asked.index("/token") < server.asked.index("/mcp")
+        assert "" not in server.authorizations
+
+
+def test_a_command_without_a_terminal_names_the_login_of_a_configured_server_too(
+    shell: Shell,
+) -> None:
+    with protected_beside() as server:
+        entry = {"url": server.url, "auth": {"clientName": "me"}}
+        shell.config.parent.mkdir(parents=True, exist_ok=True)
+        shell.config.write_text(json.dumps({"mcpServers": {"notes": entry}}))
+        done = shell.run("tools", "notes")
+        assert done.code == exit_codes.SIGN_IN
+        assert f"mcplens auth login {server.url}" in done.err
+        assert set(server.asked) == {"/mcp"}
+
+
+@pytest.fixture
+def unregistering() -> Iterator[Protected]:
+    """A server whose authorization server registers nobody."""
+    with protected_beside() as server:
+        whole = server.metadata_of_issuer
+        server.metadata_of_issuer = lambda: (
+            {name: value for name, value in whole().items() if name != "registration_endpoint"}
+            | {"token_endpoint_auth_methods_supported": ["client_secret_post"]}
+        )
+        yield server
+
+
+def test_where_nobody_is_registered_a_client_id_is_asked_for_and_kept(
+    shell: Shell, unregistering: Protected
+) -> None:
+    url = unregistering.url
+    with on_terminal(shell, "tools", url, columns=500) as terminal:
+        terminal.answer("Sign in now? [Y/n] ", "y")
+        terminal.until_line("does not register mcplens by itself")
+        terminal.until_line("http://127.0.0.1:")
+        terminal.answer("Client ID: ", "made-by-hand")
+        terminal.until("Client secret, if there is one: ")
+        terminal.type("its-secret-value\n")
+        shown = terminal.until_line("/authorize?").strip()
+        terminal.until(PASTE)
+        terminal.type(sent_back_to(shown) + "\n")
+        assert terminal.end() == exit_codes.DONE
+        assert "echo" in terminal.text
+        assert "its-secret-value" not in terminal.drawn
+    assert "client_id=made-by-hand" in shown
+    assert unregistering.forms[0]["client_secret"] == "its-secret-value"
+    # The next sign-in needs neither, until it is forgotten.
+    assert shell.run("auth", "logout", url).code == exit_codes.DONE
+    assert "made-by-hand, entered earlier" in sign_in(shell, url, "auth", "debug", url)
+    assert shell.run("auth", "logout", url, "--forget-client").code == exit_codes.DONE
+    with on_terminal(shell, "auth", "login", url, columns=500) as terminal:
+        terminal.answer("Client ID: ", "")
+        assert terminal.end() == exit_codes.SIGN_IN
+
+
+def test_without_a_terminal_the_key_of_the_auth_block_is_named(
+    shell: Shell, unregistering: Protected
+) -> None:
+    done = shell.run("auth", "login", unregistering.url)
+    assert done.code == exit_codes.SIGN_IN
+    assert "the auth block has no clientId" in done.err
+    assert "set clientId (and clientSecret, if there is one)" in done.err
+
+
+def test_a_client_id_that_was_mistyped_is_not_kept(shell: Shell, unregistering: Protected) -> None:
+    def refuse(form: dict[str, str]) -> web.Response:
+        return web.json_response({"error": "invalid_client"}, status=401)
+
+    unregistering.token_answer = refuse
+    for _ in range(2):
+        with on_terminal(shell, "auth", "login", unregistering.url, columns=500) as terminal:
+            terminal.answer("Client ID: ", "mistyped")
+            terminal.until("Client secret, if there is one: ")
+            terminal.type("\n")
+            shown = terminal.until_line("/authorize?").strip()
+            terminal.until(PASTE)
+            terminal.type(sent_back_to(shown) + "\n")
+            assert terminal.end() == exit_codes.SIGN_IN
+
+
+def test_of_several_authorization_servers_the_person_at_the_terminal_chooses(
+    shell: Shell,
+) -> None:
+    with protected_beside() as server, protected_beside() as other:
+        whole = server.metadata_of_resource
+        named = {"authorization_servers": [server.base, other.base]}
+        server.metadata_of_resource = lambda: whole() | named
+        server.valid = other.valid
+        with on_terminal(shell, "tools", server.url, columns=500) as terminal:
+            terminal.answer("Sign in now? [Y/n] ", "y")
+            terminal.until_line(f"2  {other.base}")
+            terminal.answer("Where to sign in? [1] ", "3")
+            terminal.answer("Where to sign in? [1] ", "2")
+            shown = terminal.until_line("/authorize?").strip()
+            assert shown.startswith(other.base)
+            terminal.until(PASTE)
+            terminal.type(sent_back_to(shown) + "\n")
+            assert terminal.end() == exit_codes.DONE
+        assert "/token" not in server.asked
 
 
 def test_debug_prints_each_step_with_secrets_masked(shell: Shell, protected: str) -> None:

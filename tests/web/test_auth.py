@@ -92,6 +92,26 @@ async def test_a_person_signs_in_by_the_link_of_the_page(page: Page, server: str
     assert done["kept"]["token"].startswith("‹masked")
 
 
+async def test_a_configured_sign_in_is_waited_for_before_the_server_is_asked(
+    tmp_path: Path, server: str
+) -> None:
+    write_config(tmp_path, closed={"url": server, "auth": {"clientName": "me"}})
+    async with site(tmp_path) as web, web.page() as page:
+        await page.ask("Connect", server_id="closed")
+        waiting = await until(page, lambda view: view.get("open_url"))
+        assert page.things["servers", "closed"]["waiting_for"] == "waiting for a sign-in"
+        assert states(waiting) == {  # nothing was refused
+            "protected_resource": "done",
+            "authorization_server": "done",
+            "client": "done",
+            "authorization": "waiting",
+            "token": "pending",
+        }
+        await follow(waiting["open_url"])
+        await page.in_state("closed", "CONNECTED")
+        assert len((await until(page, lambda view: view["kept"]))["runs"]) == 1
+
+
 async def test_the_tokens_are_in_no_message_until_they_are_asked_for(page: Page) -> None:
     await signed_in(page)
     shown = await page.ask("RevealToken", server_id="closed")

@@ -1,14 +1,14 @@
-"""Signs in to one server: sends the token along, and answers its refusals.
+"""Signs in to one server: before connecting or when refused; sends the token along.
 
-401: the token that another request or process got meanwhile, else a refresh, else a sign-in; 403
-with insufficient_scope: a sign-in with more scopes. All requests share one answer. Made once per
-server, for all its connections; called by the transports.
+Before connecting: the sign-in that was kept, else a new one where one is expected and the server
+has metadata of it. 401: the token that another request or process got meanwhile, else a refresh,
+else a sign-in; 403 with insufficient_scope: a sign-in with more scopes. All requests share one
+answer. Made once per server, for all its connections; called by the transports.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Final, TypeVar
 
@@ -25,7 +25,7 @@ from mcplens.transports.network import NetworkOptions
 
 if TYPE_CHECKING:
     from mcplens.auth.challenges import Challenge
-    from mcplens.auth.flow import SignInWish
+    from mcplens.auth.flow import Flow, SignInWish
     from mcplens.auth.person import Pace, Person
     from mcplens.auth.settings import AuthSettings
     from mcplens.auth.steps import SignIn, Step
@@ -49,7 +49,9 @@ class ServerAuthorizer:
         network: NetworkOptions,
         person: Person | None = None,
         timeout_s: float | None = DEFAULT_TIMEOUT_S,
+        is_configured: bool = False,
         is_fresh: bool = False,
+        is_public_only: bool = False,
     ) -> None:
         self.server_url = canonical(server_url)  # what else is in it may be secret
         self.on_person: Callable[[bool], None] | None = None
@@ -65,7 +67,9 @@ class ServerAuthorizer:
         self._network = network
         self._person = person
         self._timeout_s = timeout_s
+        self._is_configured = is_configured  # there is an auth block
         self._is_fresh = is_fresh  # an earlier sign-in is not used
+        self._is_public_only = is_public_only
         self._publish: Publisher
         self._clock: Clock
         self._has_signed_in = False  # by a flow of ours, rather than a refresh
@@ -75,6 +79,9 @@ class ServerAuthorizer:
         self._work = Background()
         self._answer: asyncio.Task[bool] | None = None
         self._waiting = 0
+        self._turn = asyncio.Lock()  # held by whoever signs in for a connection or a refusal
+        self._has_declined = False  # the person, before connecting: not asked twice
+        self._uses: int | None = None  # of the token of a sign-in before connecting
 
     def __repr__(self) -> str:
         return f"<ServerAuthorizer {self.server_url} {self.sign_in or 'not signed in'}>"
@@ -82,19 +89,35 @@ class ServerAuthorizer:
     def attach(self, publish: Publisher, clock: Clock) -> None:
         self._publish, self._clock = publish, clock
 
-    async def make_ready(self) -> None:
+    async def restore(self) -> None:
+        """Use the sign-in that was kept, if there is one."""
         if self._is_fresh or self.sign_in is not None or not self._store.has_any(self.server_url):
             return
         kept = await self._store.load(self.server_url)
-        if kept is None or not self._is_ours(kept):
-            return
-        self._use(kept)
-        self._is_kept = True
-        if kept.tokens.is_expired(self._clock.wall()) and kept.tokens.refresh_token is not None:
-            with contextlib.suppress(InspectorError):  # the server's refusal comes soon enough
-                await self._refresh(kept, "the token is expired", None)
+        if kept is not None and self._is_ours(kept):
+            self._use(kept)
+            self._is_kept = True
+
+    async def make_ready(self) -> None:
+        async with self._turn:
+            self._has_declined = False
+            await self.restore()
+            current = self.sign_in
+            if current is not None:
+                if not current.tokens.is_expired(self._clock.wall()):
+                    return
+                try:
+                    if await self._refresh(current, "the token is expired", None):
+                        return
+                except (InspectorError, OSError):  # not reached, or the folder cannot be written
+                    return  # the server's refusal comes soon enough
+            reason = self._why_ahead()
+            if reason is not None:
+                await self._sign_in_ahead(reason)
 
     def headers(self, method: str, url: object) -> Mapping[str, str] | None:
+        if self._uses is not None:
+            self._uses += 1
         current = self.sign_in
         if current is None or current.proof_key is None or self._headers is None:
             return self._headers
@@ -134,35 +157,20 @@ class ServerAuthorizer:
         Raises:
             InspectorError: it failed.
         """
-        from mcplens.auth import flow
-
         wish = self._wish(self._challenge)
         if not self.was_refused:
             wish = msgspec.structs.replace(wish, needs_metadata=True)
-        begin = flow.OF_MACHINES.get(self._settings.grant, flow.authorization_code)
-        work = begin(wish)
-        await self._keep(await self._run(work, reason, None))
+        await self._keep(await self._run(self._flow()(wish), reason, None))
 
     async def take_token(self, token: str) -> None:
         """Use and keep a token that a person pasted, without any flow."""
-        from mcplens.auth.addresses import check_address
-        from mcplens.auth.clients import Client
-        from mcplens.auth.metadata import AuthorizationServer
         from mcplens.auth.problems import SignInProblem
-        from mcplens.auth.steps import SignIn
-        from mcplens.auth.tokens import Tokens
+        from mcplens.auth.token_requests import pasted_token
 
         try:
-            check_address(self.server_url, "the server's address")
+            sign_in = pasted_token(self.server_url, token)
         except SignInProblem as problem:
             raise ConfigurationError("CONFIGURATION_INVALID", problem.message) from None
-        sign_in = SignIn(
-            server=AuthorizationServer(issuer="", token_endpoint=""),
-            client=Client(issuer="", client_id=""),
-            resource=self.server_url,
-            requested=(),
-            tokens=Tokens(access_token=token),
-        )
         self._use(sign_in)
         await self._store.save(self.server_url, sign_in)
 
@@ -173,14 +181,14 @@ class ServerAuthorizer:
             InspectorError: the authorization server cannot be reached.
         """
         current = self.sign_in
-        return current is not None and await self._refresh(current, "asked for", None)
+        return current is not None and await self._refresh(current, "you asked for a refresh", None)
 
     async def sign_out(self, *, forgets_client: bool = False) -> str:
         """Revoke the token where that is possible, and forget it; says in words what was done.
 
         `forgets_client` forgets, too, that we were registered with the authorization server.
         """
-        from mcplens.auth import flow
+        from mcplens.auth.token_requests import revoke
 
         kept = await self._store.load(self.server_url)
         if kept is not None and forgets_client:
@@ -190,10 +198,48 @@ class ServerAuthorizer:
         if kept is None:
             return "was not signed in"
         try:
-            is_revoked = await self._run(flow.revoke(kept), "sign-out", None)
+            is_revoked = await self._run(revoke(kept), "you signed out", None)
         except InspectorError as error:
             return f"signed out here; the token could not be revoked: {error.message}"
         return "signed out, and the token is revoked" if is_revoked else "signed out"
+
+    # -- before connecting ---------------------------------------------------------------------
+
+    def _why_ahead(self) -> str | None:
+        """Why a sign-in is expected before the server is asked for anything; None if it is not."""
+        person = self._person
+        if self._settings.is_of_person and (person is None or not person.is_wanted):
+            return None  # nobody could sign in
+        if self._is_fresh:
+            return "you asked for a sign-in"
+        if self.sign_in is not None:
+            return "the sign-in has expired"
+        if self._is_configured:
+            return "a sign-in is configured"
+        if self._store.has_any(self.server_url) or self._store.has_client(self.server_url):
+            return "you signed in before"
+        return None
+
+    async def _sign_in_ahead(self, reason: str) -> None:
+        """Sign in if the server's metadata can be found; else its refusal is waited for."""
+        from mcplens.auth.challenges import Challenge
+        from mcplens.auth.flow import sign_in_ahead
+        from mcplens.auth.problems import Declined
+
+        challenge = self._challenge
+        if self.sign_in is not None:  # what it was good for is asked for again
+            challenge = Challenge("bearer", {"scope": " ".join(self.sign_in.requested)})
+        agree_to = reason if self._settings.is_of_person else None
+        work = sign_in_ahead(self._wish(challenge), self._flow(), agree_to=agree_to)
+        try:
+            signed_in = await self._run(work, reason, None)
+        except Declined:
+            self._has_declined = True
+            return
+        if signed_in is not None:
+            await self._keep(signed_in)
+            self._has_signed_in = True
+            self._uses = 0
 
     # -- a refusal -----------------------------------------------------------------------------
 
@@ -206,8 +252,15 @@ class ServerAuthorizer:
         return None if self._headers is None else self._headers.get("Authorization")
 
     async def _resolve(self, refusal: Refusal) -> bool:
-        from mcplens.auth.challenges import bearer_challenge
+        async with self._turn:
+            if refusal.sent != self._sent_now() and self._headers is not None:
+                return True  # somebody signed in for a new connection meanwhile
+            return await self._resolve_alone(refusal)
 
+    async def _resolve_alone(self, refusal: Refusal) -> bool:
+        from mcplens.auth.challenges import bearer_challenge, says_more
+
+        before = self._challenge
         challenge = self._challenge = bearer_challenge(refusal.challenges)
         if challenge is None and refusal.challenges:
             return False  # it wants something else, such as a password
@@ -216,6 +269,14 @@ class ServerAuthorizer:
         if refusal.tries and self._has_signed_in:
             return False  # the token of a sign-in just now is not accepted
         current = self.sign_in
+        if current is not None and self._uses == 1:
+            # The token of the sign-in before connecting was never accepted.
+            if not says_more(challenge, before, self.server_url, current.requested):
+                return False
+            reason = "the server wants more than its metadata say (401)"
+            return await self._sign_in_anew(
+                challenge, reason, refusal.exchange_id, current.requested
+            )
         if current is not None and not refusal.tries:
             reason = "the token was refused (401)"
             if await self._refresh(current, reason, refusal.exchange_id):
@@ -238,8 +299,8 @@ class ServerAuthorizer:
 
     async def _refresh(self, old: SignIn, reason: str, exchange_id: int | None) -> bool:
         """A new token for the refresh token; False if there is none, or it is spent."""
-        from mcplens.auth import flow
         from mcplens.auth.runner import SignInFailed
+        from mcplens.auth.token_requests import refresh
 
         async with self._store.lock(self.server_url, self._clock):
             kept = await self._store.load(self.server_url)
@@ -252,7 +313,7 @@ class ServerAuthorizer:
                 return True
             if kept.tokens.refresh_token is None:
                 return False
-            work = flow.refresh(self._wish(None), kept)
+            work = refresh(self._wish(None), kept)
             try:
                 fresh = await self._run(work, reason, exchange_id)
             except SignInFailed as error:
@@ -269,18 +330,12 @@ class ServerAuthorizer:
         exchange_id: int | None,
         held_scopes: tuple[str, ...] = (),
     ) -> bool:
-        from mcplens.auth import flow
-
-        wish = self._wish(challenge, held_scopes)
-        grant = self._settings.grant
-        if grant in flow.OF_MACHINES:
-            work = flow.OF_MACHINES[grant](wish)
-        elif self._person is None:
-            return False
-        else:
+        if self._settings.is_of_person:
+            if self._person is None or self._has_declined:
+                return False
             if not await self._agrees(self._person, reason):
                 return False
-            work = flow.authorization_code(wish)
+        work = self._flow()(self._wish(challenge, held_scopes))
         await self._keep(await self._run(work, reason, exchange_id))
         self._has_signed_in = True
         return True
@@ -294,14 +349,22 @@ class ServerAuthorizer:
 
     # -- parts ---------------------------------------------------------------------------------
 
+    def _flow(self) -> Callable[[SignInWish], Flow]:
+        from mcplens.auth.authorization_code import authorization_code
+        from mcplens.auth.machine_grants import OF_MACHINES
+
+        return OF_MACHINES.get(self._settings.grant, authorization_code)
+
     def _wish(self, challenge: Challenge | None, held: tuple[str, ...] = ()) -> SignInWish:
         import secrets
 
         from mcplens.auth.flow import SignInWish
 
+        settings = self.edits or self._settings
         return SignInWish(
             server_url=self.server_url,
-            settings=self.edits or self._settings,
+            settings=settings,
+            is_client_entered=settings.client_id != self._settings.client_id,
             resource=self.resource,
             wall=self._clock.wall,
             random_text=lambda: secrets.token_urlsafe(48),
@@ -325,6 +388,7 @@ class ServerAuthorizer:
             person=self._person,
             timeout_s=self._timeout_s,
             on_person=self._tell_person,
+            is_public_only=self._is_public_only,
         )
         return await runner.run(work, reason=reason, exchange_id=exchange_id)
 
@@ -344,6 +408,7 @@ class ServerAuthorizer:
         tokens = sign_in.tokens
         known_secrets.learn(tokens.access_token, tokens.refresh_token, sign_in.client.client_secret)
         self.sign_in = sign_in
+        self._uses = None
         self._headers = {"Authorization": sign_in.tokens.header}
 
     def _drop(self) -> None:

@@ -11,6 +11,8 @@ from typing import Final
 
 import msgspec
 
+from mcplens.auth.addresses import protected_resource_places
+
 # A scheme, or one parameter; a header is a list of these, separated by commas.
 _PART: Final = re.compile(
     r"""[\s,]*(?:
@@ -61,3 +63,17 @@ def bearer_challenge(values: Iterable[str]) -> Challenge | None:
     """The challenge that OAuth can answer; the one with most to say, if there are several."""
     challenges = [one for one in parse_challenges(values) if one.scheme in _SCHEMES]
     return max(challenges, key=lambda one: len(one.parameters), default=None)
+
+
+def says_more(
+    challenge: Challenge | None,
+    before: Challenge | None,
+    server_url: str,
+    requested: tuple[str, ...],
+) -> bool:
+    """Whether a challenge says what a sign-in could not know: other metadata, or more scopes."""
+    if challenge is None:
+        return False
+    known = [None, *protected_resource_places(server_url)]
+    known += [] if before is None else [before.resource_metadata]
+    return challenge.resource_metadata not in known or not set(challenge.scopes) <= set(requested)

@@ -27,7 +27,7 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     client_secret: str | None = None
     auth_method: str = "none"
     redirect_uri: str | None = None
-    # configured, metadata document, registered: where the id comes from.
+    # configured, metadata document, registered, entered: where the id comes from.
     origin: str = "configured"
     expires_at: float | None = None  # of the secret
 
@@ -49,6 +49,31 @@ def configured_client(settings: AuthSettings, server: AuthorizationServer) -> Cl
         auth_method=settings.token_endpoint_auth_method
         or _chosen_method(settings, server, has_secret=settings.client_secret is not None),
         origin=origin,
+    )
+
+
+class GivenClient(msgspec.Struct, frozen=True):
+    """A client that a person registered by hand and typed in."""
+
+    client_id: str
+    client_secret: str | None = None
+
+    def __repr__(self) -> str:
+        return f"<GivenClient {self.client_id}>"
+
+
+def entered_client(
+    given: GivenClient, settings: AuthSettings, server: AuthorizationServer, redirect_uri: str
+) -> Client:
+    """The client that a person typed in, for want of a configured or registered one."""
+    return Client(
+        issuer=server.issuer,
+        client_id=given.client_id,
+        client_secret=given.client_secret,
+        auth_method=settings.token_endpoint_auth_method
+        or _chosen_method(settings, server, has_secret=given.client_secret is not None),
+        redirect_uri=redirect_uri,
+        origin="entered",
     )
 
 

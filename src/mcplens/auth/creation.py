@@ -27,12 +27,18 @@ def create_authorizer(
     timeout_s: float | None = None,
     store: SignInStore | None = None,
     is_fresh: bool = False,
+    networks: str = "any",
 ) -> ServerAuthorizer | None:
     """The authorizer of a server; None where the user sends a credential of their own.
 
+    With `networks` "public", addresses that others name are asked only on the public internet.
+
     Raises:
-        ConfigurationError: the `auth` block has a value that it cannot have.
+        ConfigurationError: the `auth` block or `networks` has a value that it cannot have.
     """
+    if networks not in ("any", "public"):
+        message = f"sign_in_networks is {networks!r}: use 'any' or 'public'"
+        raise ConfigurationError("CONFIGURATION_INVALID", message)
     has_own = any(name.lower() == "authorization" for name in network.headers)
     if has_own or "@" in url.partition("://")[2].partition("/")[0]:
         return None
@@ -48,7 +54,9 @@ def create_authorizer(
         network=network,
         person=_person(sign_in),
         timeout_s=timeout_s or DEFAULT_TIMEOUT_S,
+        is_configured=bool(block),
         is_fresh=is_fresh,
+        is_public_only=networks == "public",
     )
 
 

@@ -1,4 +1,4 @@
-"""Discovery: from a server that refused us to the authorization server that it trusts.
+"""Discovery: from a server, or its refusal, to the authorization server that it trusts.
 
 Pure: yields the requests to send. In the order of MCP, basic/authorization: what the challenge
 names, then the well-known places, then what 2025-03-26 had.
@@ -42,21 +42,40 @@ class Discovered(msgspec.Struct, frozen=True):
 
 
 def discover(
-    server_url: str, challenge: Challenge | None, settings: AuthSettings
+    server_url: str,
+    challenge: Challenge | None,
+    settings: AuthSettings,
+    found: ProtectedResource | None = None,
 ) -> Generator[Step, object, Discovered]:
-    """Find the authorization server.
+    """Find the authorization server; `found` is what the server's metadata said just now.
 
     Raises:
         SignInProblem: there is none, or what it says is wrong.
     """
     check_address(canonical(server_url), "the server's address")
-    found = yield from _find_resource(server_url, challenge)
+    if found is None:
+        found = yield from _find_resource(server_url, challenge)
     if found is None:
         server = yield from _find_without_resource(server_url, settings)
         return Discovered(canonical(server_url), server)
     issuer = yield from _choose(found, settings)
     server = yield from find_issuer(issuer)
     return Discovered(found.resource, server, found.scopes_supported)
+
+
+def look_ahead(
+    server_url: str, challenge: Challenge | None
+) -> Generator[Step, object, ProtectedResource | None]:
+    """The metadata of a server that was not asked for anything yet; None if there is none to use.
+
+    What is wrong with it is noted only: the server may let us in without.
+    """
+    try:
+        check_address(canonical(server_url), "the server's address")
+        return (yield from _find_resource(server_url, challenge, is_optional=True))
+    except SignInProblem as problem:
+        yield Note("protected_resource", f"{problem.message}; asking without a sign-in")
+        return None
 
 
 def fetch(request: Fetch) -> Generator[Step, object, Fetched]:
@@ -67,7 +86,7 @@ def fetch(request: Fetch) -> Generator[Step, object, Fetched]:
 
 
 def _find_resource(
-    server_url: str, challenge: Challenge | None
+    server_url: str, challenge: Challenge | None, *, is_optional: bool = False
 ) -> Generator[Step, object, ProtectedResource | None]:
     step = "protected_resource"
     named = challenge.resource_metadata if challenge is not None else None
@@ -75,7 +94,9 @@ def _find_resource(
     if named is not None:
         places = [check_address(named, "resource_metadata", named_by=server_url), *places]
     for place in dict.fromkeys(places):
-        answer = yield from fetch(Fetch(step, "GET", place, _JSON))
+        answer = yield from fetch(Fetch(step, "GET", place, _JSON, is_optional=is_optional))
+        if not answer.status:
+            break  # not reached: the next place would not be either
         if answer.status >= 500:
             raise SignInProblem(
                 f"GET {place} was answered with HTTP {answer.status}", expected="HTTP 200 or 404"
@@ -83,13 +104,16 @@ def _find_resource(
         if answer.status != 200:
             continue
         if place != named and not _is_object(answer.body):
-            yield Note(step, f"{place} is no metadata document; looking on", is_done=False)
+            yield Note(step, f"{place} is not a metadata document; looking on", is_done=False)
             continue
         found = read_protected_resource(answer.body, server_url)
         facts = {"resource": found.resource, "authorizationServers": found.authorization_servers}
-        yield Note(step, f"{place} names {', '.join(found.authorization_servers)}", facts)
+        count, names = len(found.authorization_servers), ", ".join(found.authorization_servers)
+        servers = f"{count} authorization server{'s' if count > 1 else ''}: {names}"
+        yield Note(step, f"the resource matches · {servers}", facts)
         return found
-    yield Note(step, "the server has no such metadata; it may follow 2025-03-26")
+    then = "asking without a sign-in" if is_optional else "it may follow 2025-03-26"
+    yield Note(step, f"the server has no such metadata; {then}")
     return None
 
 
@@ -157,7 +181,7 @@ def _look_for_server(
             continue
         found = read_authorization_server(answer.body, issuer)
         facts = {"issuer": issuer, "metadata": place}
-        yield Note(step, f"{place} is the metadata of {issuer}", facts)
+        yield Note(step, f"{issuer} · {found.summary}", facts)
         return found
     kind = NoMetadata if is_absent else SignInProblem
     return kind("; ".join(came), expected=f"metadata of {issuer} (RFC 8414, OpenID)")

@@ -42,6 +42,17 @@ class AuthorizationServer(msgspec.Struct, frozen=True, kw_only=True):
     sends_issuer: bool = False
     is_assumed: bool = False  # made of the addresses that 2025-03-26 defines
 
+    @property
+    def summary(self) -> str:
+        """What matters most of it, in a few words."""
+        has_pkce = "S256" in (self.challenge_methods or ())
+        registers = self.registration_endpoint is not None
+        return f"S256: {_yes(has_pkce)} · registration: {_yes(registers)}"
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
+
 
 def read_object(body: bytes, what: str) -> dict[str, Any]:
     """The JSON object of a body.
@@ -73,7 +84,8 @@ def read_protected_resource(body: bytes, server_url: str) -> ProtectedResource:
     servers = texts(found.get("authorization_servers"))[:_MAX_SERVERS]
     if not servers:
         raise SignInProblem(
-            "the metadata names no authorization server", expected="authorization_servers"
+            "the metadata names no authorization server",
+            expected="at least one address in authorization_servers",
         )
     return ProtectedResource(resource, servers, texts(found.get("scopes_supported")))
 

@@ -10,8 +10,9 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final, Protocol
 
+from mcplens.auth.clients import GivenClient
 from mcplens.auth.redirect_listener import RedirectListener
-from mcplens.auth.steps import Authorize, Review
+from mcplens.auth.steps import AskForClient, Authorize, Review
 from mcplens.background import Background
 
 # Where a function gets the answer that nobody listens for.
@@ -24,6 +25,9 @@ Paste = Callable[[], Awaitable[str | None]]
 
 class Person(Protocol):
     """Who signs in."""
+
+    # False: nobody asked for the connection, so nothing begins on account of it.
+    is_wanted: bool
 
     async def agrees(self, server_url: str, reason: str) -> bool:
         """Whether to sign in at all; asked before anything is sent."""
@@ -41,6 +45,9 @@ class Person(Protocol):
     async def choose(self, issuers: tuple[str, ...]) -> str:
         """One of several authorization servers."""
 
+    async def identify(self, request: AskForClient) -> GivenClient | None:
+        """The client that the person registered by hand; None if there is none."""
+
     async def close(self) -> None:
         """Stop listening; safe to call twice."""
 
@@ -57,6 +64,8 @@ class Pace(Protocol):
 
 class FunctionPerson:
     """A function of the program answers: given the request, it returns the redirected URL."""
+
+    is_wanted = True
 
     def __init__(self, function: Callable[[Authorize], Awaitable[str]]) -> None:
         self._function = function
@@ -76,12 +85,17 @@ class FunctionPerson:
     async def choose(self, issuers: tuple[str, ...]) -> str:
         return issuers[0]
 
+    async def identify(self, request: AskForClient) -> GivenClient | None:
+        return None
+
     async def close(self) -> None:
         pass
 
 
 class BrowserPerson:
     """A person at a browser on this machine; the return is listened for, or pasted."""
+
+    is_wanted = True
 
     def __init__(self, open_url: OpenUrl | None, paste: Paste | None = None) -> None:
         self._open_url = open_url
@@ -119,6 +133,9 @@ class BrowserPerson:
 
     async def choose(self, issuers: tuple[str, ...]) -> str:
         return issuers[0]
+
+    async def identify(self, request: AskForClient) -> GivenClient | None:
+        return None  # subclasses may ask
 
     async def close(self) -> None:
         listener, self._listener = self._listener, None

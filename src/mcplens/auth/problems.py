@@ -17,9 +17,13 @@ class NoMetadata(SignInProblem):
     """An authorization server has no metadata at all."""
 
 
+class Declined(SignInProblem):
+    """The person does not want to sign in."""
+
+
 class RefusedByServer(SignInProblem):
     """The authorization server answered with an OAuth error (RFC 6749, 5.2)."""
 
-    def __init__(self, message: str, error: str) -> None:
-        super().__init__(message, expected="a token")
+    def __init__(self, message: str, error: str, expected: str) -> None:
+        super().__init__(message, expected=expected)
         self.error = error

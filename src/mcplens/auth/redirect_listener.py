@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import html
+import os
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
@@ -59,7 +60,7 @@ class RedirectListener:
                 raise ConnectError(
                     "CONNECTION_FAILED",
                     f"nothing can listen at {self._wanted} for the return of the browser: "
-                    f"{problem.strerror or problem}; free the port, or change redirectUri",
+                    f"{_reason(problem)}; free the port, or change redirectUri",
                 ) from problem
             self._server = await self._listen(host, 0)
         if port and self._server.sockets[0].getsockname()[1] == port and self._wanted:
@@ -120,6 +121,11 @@ class RedirectListener:
             reason = (query.get("error_description") or query["error"])[-1][:300]
             return "200 OK", _page("Not signed in", f"The site answered: {reason}.")
         return "200 OK", _page("Answer received", "mcplens has the answer and goes on by itself.")
+
+
+def _reason(problem: OSError) -> str:
+    """What the system says; asyncio's own text repeats the address."""
+    return os.strerror(problem.errno).lower() if problem.errno else str(problem)
 
 
 def _is_embedded(head: bytes) -> bool:

@@ -8,17 +8,21 @@ the authorizer.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator
+from contextlib import suppress
 from os import urandom
 from typing import Any, Final, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
+from mcplens.auth.addresses import origin
 from mcplens.auth.assertions import read_subject_token, sign_assertion
 from mcplens.auth.masking import mask_body
 from mcplens.auth.person import Pace, Person
-from mcplens.auth.problems import SignInProblem
+from mcplens.auth.problems import Declined, SignInProblem
 from mcplens.auth.proofs import make_proof, make_proof_key
 from mcplens.auth.settings import AuthSettings
 from mcplens.auth.steps import (
+    Agree,
+    AskForClient,
     Authorize,
     Choose,
     Fetch,
@@ -44,10 +48,19 @@ from mcplens.known_secrets import known_secrets
 from mcplens.protocol.secret_masking import mask_url
 from mcplens.transports.http_client import HttpClient
 from mcplens.transports.network import NetworkOptions
+from mcplens.transports.private_networks import PublicNetworkGuard
 
 # Metadata and tokens are a few kilobytes.
 MAX_BODY_BYTES: Final = 1024 * 1024
 EXCHANGE_TIMEOUT_S: Final = 30.0
+# For what can be done without: the attempt to connect, which has 30 s, goes on without it.
+OPTIONAL_TIMEOUT_S: Final = 5.0
+# What was expected where an exchange failed, by the code of its error.
+_EXPECTED: Final = {
+    "REDIRECT_REFUSED": "an answer, or a redirect within the same origin",
+    "MESSAGE_TOO_LARGE": f"an answer of at most {MAX_BODY_BYTES // 1024} KiB",
+    "INVALID_RESPONSE": "an answer over HTTP",
+}
 
 T = TypeVar("T")
 
@@ -58,6 +71,24 @@ class SignInFailed(InspectorError):
     def __init__(self, message: str, *, step: str, expected: str = "", **details: Any) -> None:
         shown: dict[str, Any] = {"sign_in_step": step, "expected": expected, **details}
         super().__init__("SIGN_IN_FAILED", message, details=shown)
+
+
+def _private(url: str, guard: PublicNetworkGuard) -> SignInProblem:
+    """A server names an address that people on other machines must not reach through us."""
+    return SignInProblem(
+        f"{mask_url(url)} is at {guard.refused}, an address of a private network",
+        expected="an address of the public internet, since mcplens serves other machines",
+        hint="if you trust this server, start mcplens with --allow-private-networks",
+    )
+
+
+class _NotInTime(Exception):
+    """A server or a person took too long."""
+
+    def __init__(self, message: str, expected: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.expected = expected
 
 
 def _doing(step: str) -> str:
@@ -80,15 +111,12 @@ class FlowRunner:
         timeout_s: float | None,
         on_person: Callable[[bool], None],
         pace: Pace | None = None,
+        is_public_only: bool = False,
     ) -> None:
         self._publish = publish
         self._clock = clock
-        # Headers that are meant for the server are not for the authorization server.
-        self._network = NetworkOptions(
-            ca_file=network.ca_file,
-            insecure=network.insecure,
-            connect_timeout_s=EXCHANGE_TIMEOUT_S,
-        )
+        self._of_server = network
+        self._is_public_only = is_public_only
         self._store = store
         self._settings = settings
         self._server_url = server_url
@@ -110,6 +138,7 @@ class FlowRunner:
 
         Raises:
             SignInFailed: a step failed.
+            Declined: the person does not want to sign in.
         """
         self._publish(
             SignInStarted(
@@ -121,13 +150,18 @@ class FlowRunner:
         )
         try:
             result = await self._drive(flow)
+        except Declined:
+            self._end("cancelled")
+            raise
         except SignInProblem as problem:
             hint = {"hint": problem.hint} if problem.hint else {}
             raise self._failed(problem.message, problem.expected, **hint) from None
-        except TimeoutError:
-            raise self._failed(*self._timed_out(), cause="REQUEST_TIMEOUT") from None
+        except _NotInTime as late:
+            raise self._failed(late.message, late.expected, cause="REQUEST_TIMEOUT") from None
         except InspectorError as error:
-            raise self._failed(error.message, cause=error.code) from error
+            is_sent = self._exchange_id is not None  # else we could not listen, say
+            expected = _EXPECTED.get(error.code, "an answer to the request") if is_sent else ""
+            raise self._failed(error.message, expected, cause=error.code) from error
         except BaseException:
             self._end("cancelled")
             raise
@@ -135,7 +169,7 @@ class FlowRunner:
             flow.close()
             if self._person is not None:
                 await self._person.close()
-        self._end("signed_in", result=result)
+        self._end("skipped" if result is None else "signed_in", result=result)
         return result
 
     async def _drive(self, flow: Generator[Step, object, T]) -> T:
@@ -155,6 +189,8 @@ class FlowRunner:
                 await self._unhurried(self._pace.before(step.step))
             self._tell("started")
         match step:
+            case Fetch(is_optional=True):
+                return await self._try_to_fetch(step)
             case Fetch():
                 return await self._fetch(step)
             case Note():
@@ -164,7 +200,7 @@ class FlowRunner:
             case Keep(is_refused=True):
                 await self._store.forget_client(step.client.issuer)
             case Keep():
-                await self._store.keep_client(step.client)
+                await self._store.keep_client(step.client, self._server_url)
             case Pin():
                 self._pin(step)
             case SignAssertion():
@@ -175,8 +211,13 @@ class FlowRunner:
                 return read_subject_token(self._settings.subject_token_file)
             case OpenRedirect():
                 return await self._of_person().listen(step.wanted, is_fixed=step.is_fixed)
+            case AskForClient():
+                return await self._wait_for_person(self._of_person().identify(step))
+            case Agree():
+                agrees = self._of_person().agrees(self._server_url, step.reason)
+                return await self._unhurried(agrees)
             case Choose():
-                return await self._wait_for_person(self._of_person().choose(step.issuers))
+                return await self._choose(step)
             case Review():
                 if self._pace is None:
                     return step
@@ -187,25 +228,68 @@ class FlowRunner:
 
     # -- the world -----------------------------------------------------------------------------
 
+    def _network(self, url: str) -> NetworkOptions:
+        """How to reach an address; headers that are meant for the server are not for others."""
+        is_guarded = self._is_public_only and not self._is_chosen(url)
+        return NetworkOptions(
+            ca_file=self._of_server.ca_file,
+            insecure=self._of_server.insecure,
+            connect_timeout_s=EXCHANGE_TIMEOUT_S,
+            guard=PublicNetworkGuard() if is_guarded else None,
+        )
+
+    def _is_chosen(self, url: str) -> bool:
+        """Whether an address is of a site that the user configured, not one that a server named."""
+        settings = self._settings
+        configured = [self._server_url]
+        configured += [] if settings.idp is None else [settings.idp.issuer]
+        configured += filter(None, [settings.authorization_server])
+        with suppress(ValueError):
+            return origin(url) in map(origin, configured)
+        return False
+
+    async def _try_to_fetch(self, step: Fetch) -> Fetched:
+        try:
+            return await self._fetch(step)
+        except (InspectorError, SignInProblem, _NotInTime) as problem:
+            self._tell("noted", problem.message)
+            return Fetched(0, b"")
+
     async def _fetch(self, step: Fetch) -> Fetched:
-        client = HttpClient(step.url, self._network, MAX_BODY_BYTES, mask_body=mask_body)
+        network = self._network(step.url)
+        guard = network.guard
+        if guard is not None and not guard.admits(urlsplit(step.url).hostname or ""):
+            raise _private(step.url, guard)
+        try:
+            return await self._fetch_over(step, network)
+        except InspectorError:
+            if guard is not None and guard.refused is not None:
+                raise _private(step.url, guard) from None
+            raise
+
+    async def _fetch_over(self, step: Fetch, network: NetworkOptions) -> Fetched:
+        client = HttpClient(step.url, network, MAX_BODY_BYTES, mask_body=mask_body)
         client.open(self._publish, self._clock)
         found: list[Fetched] = []
 
         async def exchange(nonce: str | None = None) -> None:
             headers = client.headers(step.headers | self._proof(step, nonce))
-            async with client.exchange(step.method, headers, step.body) as sent:
-                self._exchange_id = sent.id
+            sent = client.exchange(step.method, headers, step.body, on_resent=self._link)
+            self._link(sent.id)  # before it is sent: it may get no answer
+            async with sent:
                 body = await sent.read()
-                self._exchange_id = sent.id
             wanted = sent.header("DPoP-Nonce")
             if nonce is None and wanted is not None and sent.status == 400 and step.proof_key:
                 await exchange(wanted)  # the server wants its nonce in the proof (RFC 9449, 8)
             else:
                 found.append(Fetched(sent.status, body))
 
+        limit_s = OPTIONAL_TIMEOUT_S if step.is_optional else EXCHANGE_TIMEOUT_S
         try:
-            await within(self._clock, EXCHANGE_TIMEOUT_S, exchange())
+            await within(self._clock, limit_s, exchange())
+        except TimeoutError:
+            text = f"there was no answer within {limit_s:g} s"
+            raise _NotInTime(text, "an answer in time") from None
         finally:
             await client.close()
         self._tell("answered", f"{step.method} {mask_url(step.url)}: HTTP {found[0].status}")
@@ -230,9 +314,15 @@ class FlowRunner:
         known_secrets.learn(*parse_qs(urlsplit(returned).query).get("code", ()))
         return returned
 
-    async def _wait_for_person(self, work: Any) -> str:
+    async def _choose(self, step: Choose) -> str:
+        self._tell("waiting", f"waiting for a choice among {', '.join(step.issuers)}")
+        chosen = await self._wait_for_person(self._of_person().choose(step.issuers))
+        self._tell("done", f"{chosen} was chosen", facts={"issuer": chosen})
+        return chosen
+
+    async def _wait_for_person(self, work: Awaitable[T]) -> T:
         """A person has their own time: the clocks of requests stand still meanwhile."""
-        found: list[str] = []
+        found: list[T] = []
 
         async def wait() -> None:
             found.append(await work)
@@ -240,6 +330,9 @@ class FlowRunner:
         self._on_person(True)
         try:
             await within(self._clock, self._timeout_s, wait())
+        except TimeoutError:
+            text = f"nobody signed in within {self._timeout_s:g} s"
+            raise _NotInTime(text, "a sign-in in time") from None
         finally:
             self._on_person(False)
         return found[0]
@@ -274,6 +367,10 @@ class FlowRunner:
 
     # -- what is published ---------------------------------------------------------------------
 
+    def _link(self, exchange_id: int) -> None:
+        """What is told next belongs to this exchange."""
+        self._exchange_id = exchange_id
+
     def _tell(
         self, state: str, text: str = "", expected: str = "", facts: dict[str, Any] | None = None
     ) -> None:
@@ -288,11 +385,6 @@ class FlowRunner:
                 exchange_id=self._exchange_id,
             )
         )
-
-    def _timed_out(self) -> tuple[str, str]:
-        if self._step in ("authorization", "protected_resource") and self._exchange_id is None:
-            return f"nobody signed in within {self._timeout_s:g} s", "a sign-in in time"
-        return f"there was no answer within {EXCHANGE_TIMEOUT_S:g} s", "an answer in time"
 
     def _failed(self, message: str, expected: str = "", **details: Any) -> SignInFailed:
         self._tell("failed", message, expected)

@@ -47,6 +47,11 @@ class AuthSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return f"<AuthSettings {self.grant} {self.client_id or 'any client'}>"
 
     @property
+    def is_of_person(self) -> bool:
+        """Whether a person signs in, rather than a machine."""
+        return self.grant == "authorization_code"
+
+    @property
     def has_secret(self) -> bool:
         """Whether signing in reveals something that only the right server may learn."""
         revealing = (self.client_secret, self.private_key_file, self.subject_token_file)

@@ -36,6 +36,8 @@ class Fetch(msgspec.Struct, frozen=True):
     headers: dict[str, str] = {}
     body: bytes | None = None
     proof_key: dict[str, str] | None = None  # the request proves that we have it (DPoP)
+    # Nothing depends on it: it has little time, and if it fails, the answer has the status 0.
+    is_optional: bool = False
 
 
 class Fetched(msgspec.Struct, frozen=True):
@@ -46,6 +48,13 @@ class Fetched(msgspec.Struct, frozen=True):
     headers: dict[str, str] = {}  # names in lower case
 
 
+class Agree(msgspec.Struct, frozen=True):
+    """Ask the person whether to sign in at all; answered with a bool."""
+
+    step: str
+    reason: str
+
+
 class Choose(msgspec.Struct, frozen=True):
     """Choose one of several authorization servers; answered with its issuer."""
 
@@ -53,15 +62,23 @@ class Choose(msgspec.Struct, frozen=True):
     issuers: tuple[str, ...]
 
 
+class AskForClient(msgspec.Struct, frozen=True):
+    """Ask a person for the client that they registered by hand; a GivenClient or None."""
+
+    step: str
+    issuer: str
+    redirect_uri: str
+
+
 class Recall(msgspec.Struct, frozen=True):
-    """Recall the client that was registered with an issuer; answered with a Client or None."""
+    """Recall the client that was kept for an issuer; answered with a Client or None."""
 
     step: str
     issuer: str
 
 
 class Keep(msgspec.Struct, frozen=True):
-    """Keep a client that was registered just now; with `is_refused`, forget it."""
+    """Keep a client that was registered or entered just now; with `is_refused`, forget it."""
 
     step: str
     client: Client
@@ -141,7 +158,9 @@ class Note(msgspec.Struct, frozen=True):
 
 Step = (
     Fetch
+    | Agree
     | Choose
+    | AskForClient
     | Recall
     | Keep
     | Pin

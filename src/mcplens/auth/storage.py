@@ -58,6 +58,13 @@ class _Kept(msgspec.Struct, frozen=True):
     is_in_vault: bool = False
 
 
+class _Registered(msgspec.Struct, frozen=True):
+    """Where a client was registered, or used, for a server."""
+
+    server_url: str
+    issuer: str
+
+
 class _Pinned(msgspec.Struct, frozen=True):
     server_url: str
     client_id: str
@@ -99,6 +106,8 @@ class SignInStore:
         path = self._path("server", canonical(server_url))
         if self._read(path, _Pointer) != pointer:
             self._write(path, msgspec.json.encode(pointer))
+        if issuer:  # a token that was pasted has none
+            self._note_issuer(server_url, issuer)
 
     async def forget(self, server_url: str) -> None:
         """Forget the sign-in for a server."""
@@ -131,8 +140,20 @@ class SignInStore:
         """The client that was registered with an issuer."""
         return await self._recall(f"client\n{issuer}", Client)
 
-    async def keep_client(self, client: Client) -> None:
+    async def keep_client(self, client: Client, server_url: str) -> None:
         await self._keep(f"client\n{client.issuer}", client)
+        self._note_issuer(server_url, client.issuer)
+
+    def has_client(self, server_url: str) -> bool:
+        """Whether a client is kept that was used for this server; as cheap as `has_any`."""
+        found = self._read(self._path("issuer", canonical(server_url)), _Registered)
+        return found is not None and os.path.exists(self._path("kept", f"client\n{found.issuer}"))
+
+    def _note_issuer(self, server_url: str, issuer: str) -> None:
+        noted = _Registered(canonical(server_url), issuer)
+        path = self._path("issuer", noted.server_url)
+        if self._read(path, _Registered) != noted:
+            self._write(path, msgspec.json.encode(noted))
 
     async def forget_client(self, issuer: str) -> None:
         await self._remove(f"client\n{issuer}")

@@ -83,19 +83,21 @@ def read_exchanged(status: int, body: bytes, kind: str) -> str:
     return token
 
 
-def refusal(status: int, body: bytes) -> SignInProblem:
+def refusal(
+    status: int, body: bytes, what: str = "the token request", expected: str = "a token"
+) -> SignInProblem:
     """What an error answer of an authorization server means (RFC 6749, 5.2)."""
     try:
         found = read_object(body, "the answer")
     except SignInProblem as problem:
-        came = f"answered with HTTP {status}: {problem.message}"
+        came = f"{what} was answered with HTTP {status}: {problem.message}"
         return SignInProblem(came, expected="HTTP 200 with JSON")
     error = str(found.get("error", ""))[:_QUOTED_CHARACTERS]
     description = str(found.get("error_description", ""))[:_QUOTED_CHARACTERS]
-    text = f"answered with HTTP {status}"
+    text = f"{what} was answered with HTTP {status}"
     text += f": {error}" if error else ""
     text += f" ({description})" if description else ""
-    return RefusedByServer(text, error)
+    return RefusedByServer(text, error, expected)
 
 
 def _expiry(value: object, wall: float) -> float | None:

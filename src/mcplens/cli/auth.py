@@ -104,19 +104,24 @@ def status(flags: CommandOptions, target: str | None, show_token: bool) -> None:
 
 @command.command("logout")
 @click.argument("target", shell_complete=complete_target)
+@click.option(
+    "--forget-client", is_flag=True, help="Forget the client that was registered or entered, too."
+)
 @shared_options
-def logout(flags: CommandOptions, target: str) -> None:
+def logout(flags: CommandOptions, target: str, forget_client: bool) -> None:
     """Sign out: revoke the token where the server can do so, and forget it.
 
     \b
     mcplens auth logout weather
+    mcplens auth logout weather \\
+        --forget-client
     """
     from mcplens.cli.command_runner import reporting
 
     with reporting(flags, target) as about:
         found = _resolved(flags, target)
         about.server = found.shown
-        code = asyncio.run(_sign_out(flags, found))
+        code = asyncio.run(_sign_out(flags, found, forgets_client=forget_client))
     sys.exit(code)
 
 
@@ -142,7 +147,7 @@ def _sign_in(
 
     async def work(client: Client) -> None:
         if authorizer.sign_in is None:
-            await authorizer.authorize("asked for")
+            await authorizer.authorize("you asked for a sign-in")
         assert authorizer.sign_in is not None
         print_sign_in(authorizer.server_url, authorizer.sign_in)
 
@@ -166,7 +171,7 @@ def _run_with_steps(flags: CommandOptions, target: Target, work: Any) -> None:
         raise
 
 
-async def _sign_out(flags: CommandOptions, target: Target) -> int:
+async def _sign_out(flags: CommandOptions, target: Target, *, forgets_client: bool) -> int:
     from mcplens.bus import Bus, Publisher
     from mcplens.cli.recording import recording
     from mcplens.clock import SystemClock
@@ -176,7 +181,7 @@ async def _sign_out(flags: CommandOptions, target: Target) -> int:
     bus = Bus(clock)
     with recording(flags, bus, target):
         authorizer.attach(Publisher(bus, target.name), clock)
-        outcome = await authorizer.sign_out()
+        outcome = await authorizer.sign_out(forgets_client=forgets_client)
         bus.close()
     output.note(f"{authorizer.server_url}: {outcome}")
     return exit_codes.DONE

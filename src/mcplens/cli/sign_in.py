@@ -11,10 +11,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from mcplens.cli import output
+from mcplens.known_secrets import known_secrets
 
 if TYPE_CHECKING:
+    from mcplens.auth.clients import GivenClient
     from mcplens.auth.person import BrowserPerson
-    from mcplens.auth.steps import Authorize
+    from mcplens.auth.steps import AskForClient, Authorize
     from mcplens.cli.line_editor import TerminalReader
 
 _PASTE = "or paste the address that the browser was sent to: "
@@ -31,11 +33,12 @@ def sign_in_options(target: Any) -> dict[str, Any]:
 class TerminalPerson:
     """Signs in with a browser, or by pasting."""
 
+    is_wanted = True
+
     def __init__(self, *, asks: bool, opens: bool = True) -> None:
         self._asks = asks
         self._opens = opens and _has_browser()
         self._browser: BrowserPerson | None = None
-        self._keyboard: TerminalReader | None = None
 
     def __repr__(self) -> str:
         return f"<TerminalPerson {'opens a browser' if self._opens else 'pastes'}>"
@@ -60,17 +63,23 @@ class TerminalPerson:
 
     async def authorize(self, request: Authorize) -> str:
         assert self._browser is not None
-        scopes = f" for {' '.join(request.scopes)}" if request.scopes else ""
+        from mcplens.auth.addresses import host_of
+
+        # The site that opens, which an issuer may have elsewhere.
+        site = host_of(request.url)
+        of = "" if site == host_of(request.issuer) else f", the site of {request.issuer}"
+        scopes = f" with the scope {' '.join(request.scopes)}" if request.scopes else ""
         if self._opens:
-            output.note(f"Your browser opens {request.issuer} to sign in{scopes}. If not, open:")
+            output.note(f"Your browser opens {site}{of}, to sign in{scopes}. If not, open:")
         else:
-            output.note(f"Open this address to sign in at {request.issuer}{scopes}:")
+            output.note(f"Open this address to sign in at {site}{of}{scopes}:")
         output.note(f"  {request.url}")
         return await self._browser.authorize(request)
 
     async def choose(self, issuers: tuple[str, ...]) -> str:
         if not sys.stdin.isatty():
             return issuers[0]
+        output.note("The server accepts sign-ins of several sites:")
         for number, issuer in enumerate(issuers, 1):
             output.note(f"  {number}  {output.visible(issuer)}")
         keyboard = self._reader()
@@ -80,6 +89,25 @@ class TerminalPerson:
                 if answer.isdecimal() and 0 < int(answer) <= len(issuers):
                     return issuers[int(answer) - 1]
                 output.note(f"a number from 1 to {len(issuers)}")
+
+    async def identify(self, request: AskForClient) -> GivenClient | None:
+        from mcplens.auth.clients import GivenClient
+
+        if not sys.stdin.isatty():
+            return None
+        output.note(
+            f"{request.issuer} does not register mcplens by itself. Register it there by hand, "
+            "with this redirect URI, and type what you get (nothing: give up)."
+        )
+        output.note(f"  {request.redirect_uri}")
+        keyboard = self._reader()
+        with keyboard.opened():
+            client_id = await keyboard.read_line("Client ID: ")
+            if not client_id:
+                return None
+            secret = await keyboard.read_line("Client secret, if there is one: ", is_hidden=True)
+        known_secrets.learn(secret)
+        return GivenClient(client_id, secret or None)
 
     async def close(self) -> None:
         if self._browser is not None:
@@ -96,11 +124,9 @@ class TerminalPerson:
                     output.note("that is not it: the address has code= or error= in it")
 
     def _reader(self) -> TerminalReader:
-        from mcplens.cli.line_editor import TerminalReader
+        from mcplens.cli.line_editor import terminal_reader
 
-        if self._keyboard is None:
-            self._keyboard = TerminalReader()
-        return self._keyboard
+        return terminal_reader()
 
 
 def _has_browser() -> bool:

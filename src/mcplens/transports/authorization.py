@@ -40,7 +40,11 @@ class Authorizer(Protocol):
         """Where the steps of a sign-in are published; before anything else is called."""
 
     async def make_ready(self) -> None:
-        """Restore an earlier sign-in, if there is one; a connection is about to be opened."""
+        """A connection is about to be opened: restore an earlier sign-in, or sign in.
+
+        Raises:
+            InspectorError: the server wants a sign-in, and it failed.
+        """
 
     def headers(self, method: str, url: object) -> Mapping[str, str] | None:
         """What a request carries to be let in; None while nobody signed in.

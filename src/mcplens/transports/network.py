@@ -8,9 +8,10 @@ loads no HTTP library. Owns also why a server cannot be reached, in words.
 from __future__ import annotations
 
 import os
+import re
 import ssl
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final
 
 from mcplens.errors import ConfigurationError, HttpError, InspectorError, classify
@@ -20,6 +21,7 @@ from mcplens.version import VERSION
 
 if TYPE_CHECKING:
     from mcplens.transports.authorization import Authorizer
+    from mcplens.transports.private_networks import PublicNetworkGuard
 
 USER_AGENT: Final = f"mcplens/{VERSION}"
 
@@ -31,12 +33,15 @@ KEPT_BYTES: Final = 64 * 1024
 _QUOTED_CHARACTERS: Final = 200
 # A year: a larger value is not meant seriously.
 _MAX_RETRY_AFTER_S: Final = 366 * 24 * 3600.0
+_QUOTED_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+# Schemes that a sign-in has an answer to, in a list of challenges.
+_TOKEN_CHALLENGE: Final = re.compile(r"(?:^|,)\s*(?:bearer|dpop)(?=\s|,|$)", re.IGNORECASE)
 
 
 class NetworkOptions:
     """What a user may say about the way to a server."""
 
-    __slots__ = ("authorizer", "ca_file", "connect_timeout_s", "headers", "insecure")
+    __slots__ = ("authorizer", "ca_file", "connect_timeout_s", "guard", "headers", "insecure")
 
     def __init__(
         self,
@@ -46,12 +51,14 @@ class NetworkOptions:
         insecure: bool = False,
         connect_timeout_s: float = DEFAULT_CONNECT_TIMEOUT_S,
         authorizer: Authorizer | None = None,
+        guard: PublicNetworkGuard | None = None,
     ) -> None:
         self.headers = {name: str(value) for name, value in (headers or {}).items()}
         self.ca_file = ca_file
         self.insecure = insecure
         self.connect_timeout_s = connect_timeout_s
         self.authorizer = authorizer
+        self.guard = guard  # None: any address may be connected to
 
     def __repr__(self) -> str:
         trust = "insecure" if self.insecure else self.ca_file or "usual trust"
@@ -128,6 +135,7 @@ def proxy_for(scheme: str, host: str, port: int | None) -> str | None:
     return proxy
 
 
+@lru_cache(maxsize=256)  # servers ask it for each request
 def is_loopback(host: str) -> bool:
     """Whether a name means this machine alone."""
     from ipaddress import ip_address
@@ -189,11 +197,12 @@ def status_error(
     wall: float,
 ) -> HttpError:
     """The error that an HTTP status means; `headers` are masked already."""
+    headers = list(headers)
     shown = dict(headers)
     by_name = {name.lower(): value for name, value in shown.items()}
     message = f"{doing} was answered with {status} {reason}".rstrip()
     code, retry_after_s = "HTTP_ERROR", None
-    if status in (401, 403):
+    if status == 401 or (status == 403 and _wants_a_token(headers)):
         code = "AUTHENTICATION_FAILED"
         if "www-authenticate" in by_name:
             message += f" (WWW-Authenticate: {by_name['www-authenticate']})"
@@ -214,6 +223,12 @@ def status_error(
         body=body[:KEPT_BYTES],
         retry_after_s=retry_after_s,
     )
+
+
+def _wants_a_token(headers: Iterable[tuple[str, str]]) -> bool:
+    """Whether a challenge is among the headers that a sign-in can answer (RFC 6750, 3)."""
+    values = (value for name, value in headers if name.lower() == "www-authenticate")
+    return any(_TOKEN_CHALLENGE.search(_QUOTED_STRING.sub('""', value)) for value in values)
 
 
 def one_line(body: bytes) -> str:

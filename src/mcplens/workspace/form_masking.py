@@ -1,4 +1,4 @@
-"""Secrets in a server's entry: masked for a form, restored when the form is saved, counted.
+"""Secrets in a server's entry: masked for a form, restored when the form is saved, named.
 
 A mask is never written to a file: if its value is not known, the person has to type it again.
 Called by config_files.py, server_import.py and the web UI.
@@ -22,7 +22,8 @@ _SECRET_KEYS: Final = ("env", "headers", "auth", "secretKeys")
 _NAMED: Final = ("env", "headers")
 # What `mask` makes, with any length in it.
 _MASK: Final = re.compile(re.escape(mask("")).replace("0", r"\d+"))
-_SCHEME: Final = re.compile(r"(bearer|basic|digest)\s+\S", re.I)
+# A credential as the whole value, or within one, such as headers written as JSON.
+_SCHEME: Final = re.compile(r"(?:^|[\"':]\s*)(?:bearer|basic|digest)\s+\S", re.I)
 _USER_INFO: Final = re.compile(r"://[^/@?#]+@")
 _QUERY_NAME: Final = re.compile(r"[?&]([^=&#?]+)=[^&#]")
 
@@ -63,7 +64,7 @@ def _is_secret(name: str, value: Any, names: frozenset[str]) -> bool:
         return True
     if not isinstance(value, str):
         return False
-    if _SCHEME.match(value) or _USER_INFO.search(value):
+    if _SCHEME.search(value) or _USER_INFO.search(value):
         return True
     return "://" in value and any(map(is_secret_name, _QUERY_NAME.findall(value)))
 
@@ -146,24 +147,34 @@ def _keys_of_masks(value: Any, key: str) -> Iterator[str]:
             yield from _keys_of_masks(item, f"{key}[{at}]")
 
 
-def count_secrets(raw: dict[str, Any], keys: Iterable[str] = ()) -> int:
-    """How many values of an entry look like secrets, by their names; placeholders do not count."""
+def secret_names(raw: dict[str, Any], keys: Iterable[str] = ()) -> list[str]:
+    """The values of an entry that look like secrets, as `key.name`; placeholders do not count."""
     names = frozenset(map(plain, keys))
-    named = [item for key in ("env", "headers") for item in _members(raw.get(key))]
+    found = [
+        f"{key}.{name}"
+        for key in ("env", "headers", "auth")
+        for name, value in _members(raw.get(key))
+        if _is_literal(value) and _is_secret(name, value, names)
+    ]
     args = raw.get("args")
     words = [word for word in args if isinstance(word, str)] if isinstance(args, list) else []
     options = [word.partition("=") for word in words if word.startswith("-")]
     options += [(one, "=", value) for one, value in pairwise(words) if _is_option(one, value)]
-    named += [(name, value) for name, _, value in options]
-    count = sum(
-        _is_literal(value) and (is_secret_name(name) or plain(name) in names)
-        for name, value in named
-    )
+    found += [
+        f"args {name}"
+        for name, _, value in options
+        if _is_literal(value) and (is_secret_name(name) or plain(name) in names)
+    ]
     # Secrets within URLs and headers.
-    others = [(word, mask_argv([word])[0]) for word in words]
+    others = [(f"args {word.partition('=')[0]}", word, mask_argv([word])[0]) for word in words]
     url = raw.get("url")
-    others += [(url, mask_url(url))] if isinstance(url, str) else []
-    return count + sum(_is_literal(text) and shown != text for text, shown in others)
+    others += [("url", url, mask_url(url))] if isinstance(url, str) else []
+    found += [
+        place if place.startswith("args -") else place.partition(" ")[0]
+        for place, text, shown in others
+        if _is_literal(text) and shown != text
+    ]
+    return list(dict.fromkeys(found))
 
 
 def _members(value: Any) -> list[tuple[str, Any]]:

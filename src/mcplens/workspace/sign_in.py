@@ -64,6 +64,7 @@ class ServerSignIn:
         self._store = SignInStore()
         self._made_of: object = None
         self._work = Background()
+        self._looks = Background()
 
     def __repr__(self) -> str:
         return f"<ServerSignIn of {self._server_id}, {self.runs!r}>"
@@ -96,6 +97,7 @@ class ServerSignIn:
             network=NetworkOptions(**network),
             timeout_s=options.get("sign_in_timeout_s"),
             store=self._store,
+            networks=options.get("sign_in_networks", "any"),
         )
         self._made_of = made_of
         self.settings = read_settings(options.get("auth"))
@@ -112,6 +114,7 @@ class ServerSignIn:
             self.pace.is_stepwise = False
             if self.authorizer is not None:
                 self.kept = self.authorizer.sign_in
+                self._looks.start(self._look_again(), f"look at the sign-in to {self._server_id}")
 
     def moved(self, state: str) -> None:
         """The connection changed: who uses it may be asked to sign in, nobody once it is gone."""
@@ -132,14 +135,22 @@ class ServerSignIn:
             raise InspectorError("INVALID_REQUEST", text)
         return self.authorizer
 
+    async def _look_again(self) -> None:
+        """A sign-in may have registered a client, or used that of another issuer."""
+        await self._find_registration()
+        self._changed()
+
+    async def _find_registration(self) -> None:
+        issuer = self.issuer
+        self.registration = None if issuer is None else await self._store.client_of(issuer)
+
     async def look(self) -> None:
         """Read what is kept."""
         if self.authorizer is None:
             return
         url = self.authorizer.server_url
         self.kept = await self._store.load(url)
-        issuer = self.issuer
-        self.registration = None if issuer is None else await self._store.client_of(issuer)
+        await self._find_registration()
         self.is_known = self.is_known or self.kept is not None
 
     @property
@@ -174,7 +185,7 @@ class ServerSignIn:
 
         async def work() -> None:
             with contextlib.suppress(InspectorError):  # its run has the error
-                await authorizer.authorize("asked for")
+                await authorizer.authorize("you asked for a sign-in")
                 await self.look()
                 then()
             self._changed()
@@ -209,7 +220,7 @@ class ServerSignIn:
             InspectorError: there is none, or it is not accepted.
         """
         authorizer = self.ready()
-        await authorizer.make_ready()
+        await authorizer.restore()
         if not await authorizer.refresh_now():
             text = "there is no refresh token, or the server no longer accepts it: sign in again"
             raise InspectorError("SIGN_IN_FAILED", text)
@@ -238,3 +249,4 @@ class ServerSignIn:
 
     async def end(self) -> None:
         await self._work.end()
+        await self._looks.end()

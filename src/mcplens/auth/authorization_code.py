@@ -1,0 +1,155 @@
+"""A person signs in with a browser: authorization code with PKCE, as MCP has it.
+
+Pure. PKCE with S256, `state`, `iss` (RFC 9207), `resource` in both requests (RFC 8707). Called by
+the authorizer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from base64 import urlsafe_b64encode
+from typing import Final
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from msgspec.structs import replace
+
+from mcplens.auth.client_identity import identify, register
+from mcplens.auth.clients import Client
+from mcplens.auth.discovery import Discovered
+from mcplens.auth.flow import Flow, SignInWish, find_authorization_server, wanted_scopes
+from mcplens.auth.metadata import AuthorizationServer
+from mcplens.auth.problems import RefusedByServer, SignInProblem
+from mcplens.auth.reviews import review_client, review_request
+from mcplens.auth.steps import Authorize, Keep, Note
+from mcplens.auth.token_requests import ask_for_token
+
+# The server no longer knows a client that was registered.
+_CLIENT_REFUSED: Final = ("invalid_client", "unauthorized_client")
+
+
+def authorization_code(wish: SignInWish) -> Flow:
+    """A person signs in with a browser.
+
+    Raises:
+        SignInProblem: a step failed.
+    """
+    found = yield from find_authorization_server(wish)
+    _check_pkce(found.server)
+    settings = yield from review_client(wish.settings)
+    wish = replace(wish, settings=settings)
+    client, is_recalled = yield from identify(wish, found.server)
+    try:
+        return (yield from _with_client(wish, found, client, is_new=not is_recalled))
+    except RefusedByServer as problem:
+        if not is_recalled or problem.error not in _CLIENT_REFUSED:
+            raise
+    yield Keep("client", client, is_refused=True)
+    yield Note("client", f"{client.client_id} is no longer accepted", is_done=False)
+    client = yield from register(wish, found.server)
+    return (yield from _with_client(wish, found, client, is_new=True))
+
+
+def _check_pkce(server: AuthorizationServer) -> None:
+    if server.authorization_endpoint is None:
+        raise SignInProblem(
+            "the metadata has no authorization_endpoint", expected="authorization_endpoint"
+        )
+    if server.is_assumed or "S256" in (server.challenge_methods or ()):
+        return
+    listed = "nothing" if server.challenge_methods is None else ", ".join(server.challenge_methods)
+    raise SignInProblem(
+        f"code_challenge_methods_supported lists {listed or 'nothing'}",
+        expected="S256: without PKCE a stolen code could be used",
+        hint="have the authorization server list S256 in its metadata",
+    )
+
+
+def _with_client(wish: SignInWish, found: Discovered, client: Client, *, is_new: bool) -> Flow:
+    scopes = wanted_scopes(wish, found, is_offline=True)
+    found, client, scopes = yield from review_request(found, client, scopes)
+    verifier, state = wish.random_text(), wish.random_text()
+    request = _authorization_request(found, client, scopes, verifier, state)
+    returned = yield request
+    assert isinstance(returned, str)
+    code = _read_return(returned, request, found.server)
+    yield Note("authorization", f"{found.server.issuer} sent a code")
+    form = {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": request.redirect_uri,
+        "code_verifier": verifier,
+    }
+    signed_in = yield from ask_for_token(wish, found, client, form, scopes, has_scope=False)
+    if is_new and client.origin == "entered":
+        yield Keep("token", client)  # only now: a mistyped one would fail each time
+    return signed_in
+
+
+def _authorization_request(
+    found: Discovered, client: Client, scopes: tuple[str, ...], verifier: str, state: str
+) -> Authorize:
+    digest = hashlib.sha256(verifier.encode()).digest()
+    assert client.redirect_uri is not None
+    assert found.server.authorization_endpoint is not None
+    query = {
+        "response_type": "code",
+        "client_id": client.client_id,
+        "redirect_uri": client.redirect_uri,
+        "state": state,
+        "code_challenge": urlsafe_b64encode(digest).rstrip(b"=").decode(),
+        "code_challenge_method": "S256",
+        "resource": found.resource,
+    }
+    if scopes:
+        query["scope"] = " ".join(scopes)
+    if "offline_access" in scopes:
+        query["prompt"] = "consent"  # OpenID Connect, 11: without it, no refresh token
+    endpoint = found.server.authorization_endpoint
+    mark = "&" if urlsplit(endpoint).query else "?"
+    return Authorize(
+        "authorization",
+        f"{endpoint}{mark}{urlencode(query)}",
+        client.redirect_uri,
+        state,
+        found.server.issuer,
+        client.client_id,
+        scopes,
+        found.resource,
+    )
+
+
+def _read_return(returned: str, request: Authorize, server: AuthorizationServer) -> str:
+    """The code in the URL that the browser came back to.
+
+    The checks come in this order so that nothing of an answer is believed that another server, or
+    another sign-in, may have made (RFC 9700, 4.4 and 4.7; RFC 9207).
+    """
+    query = urlsplit(returned).query if "://" in returned else returned.lstrip("?")
+    values = {name: all_of[-1] for name, all_of in parse_qs(query).items()}
+    if not hmac.compare_digest(values.get("state", "").encode(), request.state.encode()):
+        raise SignInProblem(
+            "the answer carries another state, so it is not an answer to this sign-in",
+            expected="the state that was sent along",
+        )
+    issuer = values.get("iss")
+    if issuer is None and server.sends_issuer:
+        raise SignInProblem(
+            "the answer does not say who made it, though the metadata promises iss",
+            expected=f"iss={server.issuer}",
+        )
+    if issuer is not None and issuer != server.issuer:
+        raise SignInProblem(
+            f"the answer comes from {issuer[:200]!r}", expected=f"{server.issuer!r}, exactly"
+        )
+    if error := values.get("error"):
+        description = values.get("error_description", "")[:300]
+        if error == "access_denied":
+            text = f"the sign-in was denied{f': {description}' if description else ''}"
+            raise SignInProblem(text, expected="the person's consent")
+        detail = f" ({description})" if description else ""
+        raise RefusedByServer(f"{server.issuer} answered: {error[:100]}{detail}", error, "a code")
+    code = values.get("code")
+    if not code:
+        raise SignInProblem("the answer has no code", expected="a code")
+    return code
