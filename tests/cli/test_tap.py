@@ -173,7 +173,7 @@ async def test_a_url_is_tapped_at_the_address_that_is_printed(shell: Shell, url:
     [
         (["http://127.0.0.1:9/mcp", "--listen", "nowhere"], "HOST:PORT"),
         (["http://127.0.0.1:9/mcp", "--listen", "192.0.2.1:0"], "cannot listen on 192.0.2.1:0"),
-        (["ws://127.0.0.1:9/mcp"], "not an http or https address"),
+        (["ftp://127.0.0.1:9/mcp"], "not an http, https, ws or wss address"),
     ],
 )
 def test_what_cannot_be_tapped_says_so(shell: Shell, words: list[str], said: str) -> None:

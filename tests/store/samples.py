@@ -151,6 +151,23 @@ SAMPLES: tuple[Event, ...] = (
         sign_in_id="s1", outcome="failed", issuer="https://example.com", scopes=["notes"],
         expires_at=1.5, error=ERROR,
     ),
+    events.InboundConnected(
+        client_id="client-1", client_info={"name": "agent"}, path="/mcp", transport="http",
+        protocol_version="2025-11-25",
+    ),
+    events.InboundDisconnected(client_id="client-1", reason="left"),
+    events.InboundReceived(
+        client_id="client-1", client_name="agent", message=parse(REQUEST), size_bytes=len(REQUEST),
+        method="tools/call",
+    ),
+    events.InboundAnswered(
+        client_id="client-1", client_name="agent", request_seq=2, method="tools/call",
+        target_id="server", outcome="ok", size_bytes=20, elapsed_s=0.5,
+    ),
+    events.ConfigurationReloaded(
+        added=["new"], removed=["old"], changed=["other"],
+        error={"code": "CONFIGURATION_INVALID", "message": "not valid JSON"},
+    ),
     events.EventsMissed(first_seq=3, last_seq=9),
     events.StrayOutputDropped(
         first_seq=3, last_seq=9, stdout_lines=4, stderr_lines=3, size_bytes=700

@@ -134,6 +134,25 @@ def test_a_file_far_above_its_limit_is_brought_back_in_one_go_by_a_program_that_
         assert len(run_ids(path)) < 4
 
 
+def test_free_pages_go_back_to_the_disk_many_at_a_time(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "_SPARE_PAGES", 0)
+    record(path, 0.0, count=20_000)
+    record(path, 40 * DAY)
+    before = path.stat().st_size
+    database = Database(str(path), Run("none", 40 * DAY), retention=Retention())
+    database.open()
+    steps = 1
+    while database.sweep(40 * DAY):
+        steps += 1
+    database.close()
+    pages = (before - path.stat().st_size) // schema._PAGE_BYTES
+    assert pages > 100
+    assert steps < pages / 8
+    assert integrity(path) == "ok"
+
+
 def test_a_short_command_pays_for_one_step_of_bringing_a_file_back(path: Path) -> None:
     for number in range(3):
         record(path, number * 10.0, count=10_000)

@@ -31,12 +31,13 @@ ODD = (
 
 
 @contextlib.asynccontextmanager
-async def tapped(url: str) -> AsyncIterator[tuple[str, Bus]]:
+async def tapped(url: str, *, rewrites_auth: bool = False) -> AsyncIterator[tuple[str, Bus]]:
     """The address of a tap in front of a server, and what it publishes."""
     clock = SystemClock()
     bus = Bus(clock)
     publish = Publisher(bus, "server")
-    tap = HttpTap(url, Conversation(publish, clock), publish, clock)
+    conversation = Conversation(publish, clock)
+    tap = HttpTap(url, conversation, publish, clock, rewrites_auth=rewrites_auth)
     async with tap.listening("127.0.0.1", 0) as address:
         yield address, bus
 
@@ -152,6 +153,26 @@ async def test_a_client_that_leaves_a_stream_is_told_to_the_server() -> None:
         ended = of(bus, HttpExchangeEnded)[-1]
         assert isinstance(ended, HttpExchangeEnded)
         assert ended.error == "the client closed its connection"
+
+
+async def test_an_answer_is_published_before_the_client_has_all_of_it() -> None:
+    body = b'{"jsonrpc":"2.0","id":1,"result":{}}'
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+    asked = b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}'
+    request = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    request += b"Content-Length: %d\r\n\r\n" % len(asked) + asked
+    answer = head.encode() + b"\r\n" + body
+    async with (
+        raw_server(answer, stays_open=True) as server,
+        tapped(f"http://127.0.0.1:{server.port}/mcp") as (address, bus),
+        asyncio.timeout(20),
+    ):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port_of(address))
+        writer.write(request)
+        await reader.readuntil(body)
+        replies = [event for event in bus.kept() if isinstance(event, FrameReceived)]
+        assert [reply.method for reply in replies] == ["tools/list"]
+        writer.close()
 
 
 async def test_a_page_of_another_site_gets_nothing() -> None:

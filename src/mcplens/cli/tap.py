@@ -7,12 +7,15 @@ import os
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from mcplens.cli import output
+from mcplens.cli.client_files import InstallableCommand
 from mcplens.cli.command_options import CommandOptions, default_options, writable_file
 from mcplens.cli.command_runner import reporting
 from mcplens.cli.completion_candidates import complete_target
 from mcplens.cli.recording import recording
+from mcplens.cli.tap_install import install_command, remove_command
 from mcplens.cli.target_resolution import Target, resolve
 
 if TYPE_CHECKING:
@@ -26,7 +29,7 @@ def _address(ctx: click.Context, parameter: click.Parameter, text: str) -> tuple
     return host.strip("[]"), int(port)
 
 
-@click.command("tap")
+@click.group("tap", cls=InstallableCommand, no_args_is_help=False, invoke_without_command=True)
 @click.argument("target", required=False, shell_complete=complete_target)
 @click.option(
     "--listen",
@@ -35,6 +38,12 @@ def _address(ctx: click.Context, parameter: click.Parameter, text: str) -> tuple
     callback=_address,
     help="Where the client of a URL connects instead (127.0.0.1, a free port).",
 )
+@click.option(
+    "--rewrite-auth",
+    is_flag=True,
+    help="Have a sign-in name this address instead of the URL's, and back.",
+)
+@click.option("--name", metavar="NAME", help="What the server is called in the recording.")
 @click.option("--ca-file", metavar="FILE", help="Trust the CAs in this file.")
 @click.option("--insecure", is_flag=True, help="Do not check TLS certificates.")
 @click.option("--config", metavar="FILE", help="Use only this configuration file.")
@@ -51,6 +60,8 @@ def command(
     flags: CommandOptions,
     target: str | None,
     listen: tuple[str, int],
+    rewrite_auth: bool,
+    name: str | None,
     ca_file: str | None,
     insecure: bool,
     config: str | None,
@@ -60,23 +71,25 @@ def command(
 ) -> None:
     """Stand between your own client and a server, and record what they say.
 
-    Put it before the server's command in the client's configuration; or, for a URL, give the client
-    the address that it prints. Everything passes unchanged in both directions. Follow the session
-    with `mcplens watch --run` or in Traffic of the web UI.
+    Put it before the server's command in the client's configuration, which `tap install` does for
+    you; or, for a URL, give the client the address that it prints. Everything passes unchanged in
+    both directions. Follow the session with `mcplens watch --run` or in Traffic of the web UI.
 
     \b
     mcplens tap -- npx -y some-server
     mcplens tap demo < message.json
     mcplens tap https://example.com/mcp
+    mcplens tap install cursor files
     """
     given = {"config": config, "is_trusted": is_trusted, "no_record": no_record, "trace": trace}
     given |= {"ca_file": ca_file, "insecure": insecure}
     flags.options.update(default_options() | given)
     with reporting(flags, target or "the command after --") as about:
         found = resolve(flags, target)
+        found = msgspec.structs.replace(found, name=name or found.name)
         about.server = found.shown
         if not isinstance(found.target, list) and "://" in str(found.target):
-            _tap_url(flags, found, listen)
+            _tap_url(flags, found, listen, rewrites_auth=rewrite_auth)
             return
         code = _tap(flags, found)
     from mcplens.tap.stdio import end_like
@@ -101,7 +114,9 @@ def _tap(flags: CommandOptions, target: Target) -> int:
         return StdioTap(launch, conversation, publish, _warn, env_names=names).run()
 
 
-def _tap_url(flags: CommandOptions, target: Target, listen: tuple[str, int]) -> None:
+def _tap_url(
+    flags: CommandOptions, target: Target, listen: tuple[str, int], *, rewrites_auth: bool
+) -> None:
     """Pass on what comes until Ctrl-C."""
     import asyncio
     import signal
@@ -115,7 +130,7 @@ def _tap_url(flags: CommandOptions, target: Target, listen: tuple[str, int]) -> 
     clock = SystemClock()
     bus = Bus(clock)
     publish = Publisher(bus, target.name)
-    is_tls = str(target.target).startswith("https:")
+    is_tls = str(target.target).startswith(("https:", "wss:"))
     network = NetworkOptions(ca_file=flags.ca_file, insecure=flags.insecure)
     tap = HttpTap(
         str(target.target),
@@ -124,6 +139,7 @@ def _tap_url(flags: CommandOptions, target: Target, listen: tuple[str, int]) -> 
         clock,
         context=network.tls_context() or (usual_context() if is_tls else None),
         allowed_hosts=frozenset({listen[0]}),
+        rewrites_auth=rewrites_auth,
     )
 
     async def work() -> None:
@@ -165,3 +181,7 @@ def _launch(target: Target) -> Launch:
 def _warn(text: str) -> None:
     with contextlib.suppress(OSError):
         output.note(f"mcplens: {text}", fg="yellow")
+
+
+command.add_command(install_command)
+command.add_command(remove_command)

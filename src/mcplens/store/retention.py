@@ -30,7 +30,7 @@ _LOOK_AGAIN_BYTES: Final = 16 * 1024 * 1024
 _DEAD_AFTER_S: Final = 86_400.0
 # Free pages kept for later writes, and how many are returned to the disk in one step.
 _SPARE_PAGES: Final = 4_096
-_PAGES_PER_STEP: Final = 1_024
+_PAGES_PER_STEP: Final = 256
 
 
 class Retention(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,7 +72,8 @@ class Sweeper:
     def give_back(self) -> None:
         """Return free pages to the disk; outside a transaction."""
         if self._number("PRAGMA freelist_count") > _SPARE_PAGES:
-            self._connection.execute(f"PRAGMA incremental_vacuum({_PAGES_PER_STEP})").fetchall()
+            # As a script: `execute` ends this statement after its first page.
+            self._connection.executescript(f"PRAGMA incremental_vacuum({_PAGES_PER_STEP})")
             self._has_more = True
 
     def _forgotten(self, wall: float, own_run_no: int) -> int | None:

@@ -101,7 +101,7 @@ _PAYLOADS: Final = ("message", "body", "data")
 _PAYLOAD_KINDS: Final = frozenset(
     {
         "FrameSent", "FrameReceived", "HttpRequestSent", "HttpBytesReceived", "HttpExchangeEnded",
-        "StderrLine", "LateReply", "ReplyUnmatched",
+        "StderrLine", "LateReply", "ReplyUnmatched", "InboundReceived",
     }
 )  # fmt: skip
 

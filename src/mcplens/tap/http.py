@@ -1,6 +1,7 @@
 """A reverse proxy between a client and a server that is reached by a URL.
 
 Requests and responses pass as they come, piece by piece; of the headers only `Host` is changed.
+What follows a switch to WebSocket passes byte by byte, each half closed when the other side's is.
 Only the origin of the server is reached. Each connection of the client has a connection of its own
 to the server, so a side that does not read stops nothing but itself. Used by `mcplens tap URL`.
 """
@@ -21,17 +22,19 @@ from mcplens.bus import Publisher
 from mcplens.clock import Clock
 from mcplens.errors import ConfigurationError, InspectorError, classify
 from mcplens.logs import get_logger
+from mcplens.tap.auth_rewriting import AuthRewriting, rewritten_request, rewritten_response
 from mcplens.tap.conversation import Conversation
-from mcplens.tap.http_observer import Headers, ObservedExchange
+from mcplens.tap.http_observer import Headers, ObservedExchange, Side
+from mcplens.tap.http_peer import HEAD_BYTES, READ_BYTES, HttpPeer
 from mcplens.transports.network import is_loopback, unreachable
 
 P = ParamSpec("P")
 
 _log: Final = get_logger("mcplens.tap.http")
 
-_READ_BYTES: Final = 64 * 1024
 _CONNECT_S: Final = 30.0
-_HEAD_BYTES: Final = 64 * 1024
+_SCHEMES: Final = ("http", "https", "ws", "wss")
+_SWITCHING: Final = 101
 # The headers of one connection, which a proxy must not pass on (RFC 9110, 7.6.1).
 _OF_CONNECTION: Final = frozenset((b"connection", b"keep-alive", b"proxy-connection"))
 
@@ -48,17 +51,20 @@ class HttpTap:
         *,
         context: ssl.SSLContext | None = None,
         allowed_hosts: frozenset[str] = frozenset(),
+        rewrites_auth: bool = False,
     ) -> None:
         self.target: SplitResult = urlsplit(url)
-        if self.target.scheme not in ("http", "https") or not self.target.hostname:
+        if self.target.scheme not in _SCHEMES or not self.target.hostname:
             raise ConfigurationError(
-                "CONFIGURATION_INVALID", f"{url} is not an http or https address"
+                "CONFIGURATION_INVALID", f"{url} is not an http, https, ws or wss address"
             )
+        self._is_tls = self.target.scheme in ("https", "wss")
         self._conversation = conversation
         self._publish = publish
         self._clock = clock
-        self._context = context if self.target.scheme == "https" else None
+        self._context = context if self._is_tls else None
         self._allowed_hosts = allowed_hosts
+        self._rewrites_auth = rewrites_auth
         self._work = Background()
 
     def __repr__(self) -> str:
@@ -81,7 +87,8 @@ class HttpTap:
             shown = f"[{host}]" if ":" in host else host
             path = self.target.path or "/"
             query = f"?{self.target.query}" if self.target.query else ""
-            yield f"http://{shown}:{number}{path}{query}"
+            scheme = "ws" if self.target.scheme in ("ws", "wss") else "http"
+            yield f"{scheme}://{shown}:{number}{path}{query}"
         finally:
             server.close()
             await self._work.end()
@@ -89,8 +96,8 @@ class HttpTap:
     # -- one connection of the client --------------------------------------------------------------
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        client = _Peer(reader, writer, h11.Connection(h11.SERVER, _HEAD_BYTES))
-        upstream: _Peer | None = None
+        client = HttpPeer(reader, writer, h11.Connection(h11.SERVER, HEAD_BYTES))
+        upstream: HttpPeer | None = None
         try:
             while True:
                 request = await client.next_event()
@@ -114,48 +121,71 @@ class HttpTap:
                 if peer is not None:
                     peer.close()
 
-    async def _connect(self, client: _Peer) -> _Peer | None:
+    async def _connect(self, client: HttpPeer) -> HttpPeer | None:
         """A connection to the server; None if there is none, which the client was told."""
         host = self.target.hostname or ""
-        port = self.target.port or (443 if self.target.scheme == "https" else 80)
+        port = self.target.port or (443 if self._is_tls else 80)
         try:
             async with asyncio.timeout(_CONNECT_S):
                 reader, writer = await asyncio.open_connection(
-                    host, port, ssl=self._context, limit=_READ_BYTES
+                    host, port, ssl=self._context, limit=READ_BYTES
                 )
         except (OSError, TimeoutError) as problem:
             error: InspectorError = unreachable(problem, f"tap to {host}:{port}", host, port)
             await client.refuse(502, f"mcplens tap: {error.message}")
             return None
-        return _Peer(reader, writer, h11.Connection(h11.CLIENT, _HEAD_BYTES))
+        return HttpPeer(reader, writer, h11.Connection(h11.CLIENT, HEAD_BYTES))
 
     def _refusal(self, request: h11.Request) -> str | None:
         """A page of another site must not reach the server through us by a name of its own."""
-        host = next((value for name, value in request.headers if name == b"host"), b"").decode(
-            "latin-1"
-        )
-        if (b"upgrade", b"websocket") in [(name, value.lower()) for name, value in request.headers]:
-            return "mcplens tap: WebSocket cannot be tapped yet"
+        host = _host(request)
         name = urlsplit(f"//{host}").hostname or ""
         if is_loopback(name) or name in self._allowed_hosts:
             return None
         return f"mcplens tap: the Host {host!r} is neither this machine nor the address of --listen"
 
-    async def _exchange(self, request: h11.Request, client: _Peer, upstream: _Peer) -> bool:
+    async def _exchange(self, request: h11.Request, client: HttpPeer, upstream: HttpPeer) -> bool:
         """Pass one request and its response on; whether the connections can be used again."""
         seen = _Unfailing(ObservedExchange(self._conversation, self._publish, self._clock))
+        rewriting = self._rewriting(request)
+        if rewriting is not None:
+            request = await rewritten_request(request, client, rewriting)
         passed = self._with_host(request)
-        url = f"{self.target.scheme}://{self._netloc}{request.target.decode('latin-1')}"
+        scheme = ("ws" if _is_upgrade(request) else "http") + ("s" if self._is_tls else "")
+        url = f"{scheme}://{self._netloc}{request.target.decode('latin-1')}"
         method = request.method.decode("latin-1")
         seen.do(ObservedExchange.request_began, method, url, _text(passed.headers.raw_items()))
-        await upstream.send(passed)
-        problem = await self._pass_both(client, upstream, seen)
-        seen.do(ObservedExchange.ended, problem)
+        problem: str | None = "the tap was stopped"
+        client.answer_to(upstream)
+        upstream.answer_to(client)
+        try:
+            await upstream.send(passed)
+            problem = await self._pass_both(client, upstream, seen, rewriting)
+            if problem is None and client.is_switched and upstream.is_switched:
+                problem = await self._pass_socket(client, upstream, seen)
+        except OSError as broken:
+            problem = str(broken) or type(broken).__name__
+            raise
+        finally:
+            seen.do(ObservedExchange.ended, problem)
         return problem is None and client.is_done and upstream.is_done
 
-    async def _pass_both(self, client: _Peer, upstream: _Peer, seen: _Unfailing) -> str | None:
+    def _rewriting(self, request: h11.Request) -> AuthRewriting | None:
+        if not self._rewrites_auth:
+            return None
+        origin = f"{'https' if self._is_tls else 'http'}://{self._netloc}"
+        return AuthRewriting(origin, f"http://{_host(request)}", request.target.decode("latin-1"))
+
+    async def _pass_both(
+        self,
+        client: HttpPeer,
+        upstream: HttpPeer,
+        seen: _Unfailing,
+        rewriting: AuthRewriting | None,
+    ) -> str | None:
         """Pass the rest of a request and its response on; gives what cut them short."""
-        answering = self._work.start(self._pass_response(client, upstream, seen), "tap response")
+        passing = self._pass_response(client, upstream, seen, rewriting)
+        answering = self._work.start(passing, "tap response")
         asking = self._work.start(self._pass_request(client, upstream, seen), "tap request")
         try:
             await asyncio.wait((answering, asking), return_when=asyncio.FIRST_COMPLETED)
@@ -175,7 +205,7 @@ class HttpTap:
                 task.cancel()
             await asyncio.gather(asking, answering, return_exceptions=True)
 
-    async def _pass_request(self, client: _Peer, upstream: _Peer, seen: _Unfailing) -> None:
+    async def _pass_request(self, client: HttpPeer, upstream: HttpPeer, seen: _Unfailing) -> None:
         """The rest of a request; then waits for the client to close its connection.
 
         The last piece waits until the whole is published: an answer must not be seen first.
@@ -199,30 +229,68 @@ class HttpTap:
                 return
         await client.until_closed()
 
-    async def _pass_response(self, client: _Peer, upstream: _Peer, seen: _Unfailing) -> None:
+    async def _pass_response(
+        self,
+        client: HttpPeer,
+        upstream: HttpPeer,
+        seen: _Unfailing,
+        rewriting: AuthRewriting | None,
+    ) -> None:
         while True:
             event = await upstream.next_event()
+            if rewriting is not None and isinstance(event, h11.Response):
+                event = await rewritten_response(event, upstream, rewriting)
             if isinstance(event, h11.Response | h11.InformationalResponse):
                 passed = [
                     (name, value)
                     for name, value in event.headers.raw_items()
-                    if name.lower() not in _OF_CONNECTION or event.status_code == 101
+                    if name.lower() not in _OF_CONNECTION or event.status_code == _SWITCHING
                 ]
                 reason = bytes(event.reason).decode("latin-1")
                 status = event.status_code
                 if isinstance(event, h11.Response):
                     seen.do(ObservedExchange.response_began, status, reason, _text(passed))
+                if status == _SWITCHING:
+                    seen.do(ObservedExchange.switched, status, reason, _text(passed))
                 again = type(event)(status_code=status, reason=event.reason, headers=passed)
                 await client.send(again)
+                if status == _SWITCHING:
+                    return
             elif isinstance(event, h11.Data):
                 data = bytes(event.data)
                 seen.do(ObservedExchange.response_data, data)
                 await client.send(h11.Data(data))
             elif isinstance(event, h11.EndOfMessage):
+                # Before its last piece leaves: what the client does next must not be seen first.
+                seen.do(ObservedExchange.ended)
                 await client.send(h11.EndOfMessage(headers=event.headers))
                 return
             else:
                 raise ConnectionResetError("the server closed its connection")
+
+    async def _pass_socket(
+        self, client: HttpPeer, upstream: HttpPeer, seen: _Unfailing
+    ) -> str | None:
+        """Pass the bytes of a WebSocket on, both ways; gives what cut it short."""
+        tasks = [
+            self._work.start(_pass_half(client, upstream, "client", seen), "tap socket, client"),
+            self._work.start(_pass_half(upstream, client, "server", seen), "tap socket, server"),
+        ]
+        try:
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+            problems = [task.exception() for task in tasks if task.done()]
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        broken = next((problem for problem in problems if problem is not None), None)
+        if broken is None:
+            return None
+        if not isinstance(broken, OSError):
+            raise broken
+        for peer in (client, upstream):
+            peer.abort()
+        return str(broken) or type(broken).__name__
 
     @property
     def _netloc(self) -> str:
@@ -233,7 +301,7 @@ class HttpTap:
         headers = [
             (name, self._netloc.encode() if name.lower() == b"host" else value)
             for name, value in request.headers.raw_items()
-            if name.lower() not in _OF_CONNECTION
+            if name.lower() not in _OF_CONNECTION or _is_upgrade(request)
         ]
         return h11.Request(method=request.method, target=request.target, headers=headers)
 
@@ -262,66 +330,28 @@ class _Unfailing:
             _log.warning("an exchange is not recorded: %s", classify(problem).message)
 
 
-class _Peer:
-    """One side of the proxy: a connection, and where HTTP stands on it."""
+async def _pass_half(source: HttpPeer, sink: HttpPeer, side: Side, seen: _Unfailing) -> None:
+    """Pass on what one side of a WebSocket sends; its end is passed on too.
 
-    def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, http: h11.Connection
-    ) -> None:
-        self._reader = reader
-        self._writer = writer
-        self._http = http
+    Raises:
+        OSError: a connection was reset.
+    """
+    data = source.take_trailing() or await source.read()
+    while data:
+        seen.do(ObservedExchange.socket_data, side, data)
+        await sink.write(data)
+        data = await source.read()
+    if not sink.end_writing():
+        raise ConnectionAbortedError(f"the {side} closed its connection")
 
-    def __repr__(self) -> str:
-        return f"<_Peer {self._http.our_role} {self._http.states}>"
 
-    @property
-    def is_done(self) -> bool:
-        """Whether a request and its response have passed, and another may follow."""
-        return self._http.our_state is h11.DONE and self._http.their_state is h11.DONE
+def _host(request: h11.Request) -> str:
+    found = (value for name, value in request.headers if name == b"host")
+    return next(found, b"").decode("latin-1")
 
-    @property
-    def is_reusable(self) -> bool:
-        """Whether the server still listens; prepares the next exchange."""
-        if self.is_done:
-            self._http.start_next_cycle()
-        return self._http.our_state is h11.IDLE and not self._reader.at_eof()
 
-    def next_cycle(self) -> None:
-        self._http.start_next_cycle()
-
-    async def next_event(self) -> object:
-        while True:
-            event = self._http.next_event()
-            if event is not h11.NEED_DATA:
-                return event
-            self._http.receive_data(await self._reader.read(_READ_BYTES))
-
-    async def until_closed(self) -> None:
-        """Wait until the other side closes; what it sends meanwhile is for the next exchange."""
-        while data := await self._reader.read(_READ_BYTES):
-            self._http.receive_data(data)
-
-    async def send(self, event: h11.Event) -> None:
-        data = self._http.send(event)
-        if data:
-            self._writer.write(data)
-            await self._writer.drain()
-
-    async def refuse(self, status: int, text: str) -> None:
-        """Answer a request ourselves, since it cannot be passed on."""
-        body = f"{text}\n".encode()
-        headers = [
-            ("Content-Type", "text/plain; charset=utf-8"),
-            ("Content-Length", str(len(body))),
-            ("Connection", "close"),
-        ]
-        await self.send(h11.Response(status_code=status, headers=headers))
-        await self.send(h11.Data(body))
-        await self.send(h11.EndOfMessage())
-
-    def close(self) -> None:
-        self._writer.close()
+def _is_upgrade(request: h11.Request) -> bool:
+    return (b"upgrade", b"websocket") in [(name, value.lower()) for name, value in request.headers]
 
 
 def _text(headers: list[tuple[bytes, bytes]]) -> Headers:

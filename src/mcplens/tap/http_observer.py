@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, Literal
 
 from mcplens.auth.masking import mask_body
 from mcplens.bus import Publisher
@@ -26,12 +26,20 @@ from mcplens.protocol.frames import Message, parse, too_long
 from mcplens.protocol.secret_masking import mask_headers, mask_url
 from mcplens.protocol.sse import SseParser
 from mcplens.tap.conversation import Conversation
+from mcplens.tap.websocket import (
+    NotFrames,
+    SocketClosed,
+    SocketMessage,
+    SocketReader,
+    negotiated_deflate,
+)
 
 # A longer body is passed on like any other, but only its start is recorded.
 MAX_BODY_BYTES: Final = 64 * 1024 * 1024
 _KEPT_BYTES: Final = 64 * 1024
 
 Headers = Sequence[tuple[str, str]]
+Side = Literal["client", "server"]
 _Feed = Callable[[bytes], bytes]
 
 
@@ -54,6 +62,8 @@ class ObservedExchange:
         self._is_json = False
         self._started = clock.monotonic()
         self._is_over = False
+        self._sockets: dict[Side, SocketReader] = {}
+        self._has_binary = False
 
     def __repr__(self) -> str:
         return f"<ObservedExchange {self.id} {self._method} {self._url}>"
@@ -97,6 +107,9 @@ class ObservedExchange:
         if not self._response.decode(encoding):
             text = f"the response is compressed with {encoding}, so its messages are not shown"
             self._publish(Remark(message=text))
+        self._publish_response(status, reason, headers)
+
+    def _publish_response(self, status: int, reason: str, headers: Headers) -> None:
         self._publish(
             HttpResponseReceived(
                 exchange_id=self.id,
@@ -120,6 +133,46 @@ class ObservedExchange:
                 whole = too_long(event.data, MAX_BODY_BYTES) if event.is_too_long else None
                 message = whole or parse(event.data)
                 self._conversation.server_said(message, self.id, self._carrier)
+
+    # -- a WebSocket ---------------------------------------------------------------------------
+
+    def switched(self, status: int, reason: str, headers: Headers) -> None:
+        """The server has agreed: from here on both sides send frames."""
+        self._publish_response(status, reason, headers)
+        extensions = _header(headers, "sec-websocket-extensions")
+        self._sockets = {
+            "client": SocketReader(self._client_frame, negotiated_deflate(extensions, "client")),
+            "server": SocketReader(self._server_frame, negotiated_deflate(extensions, "server")),
+        }
+
+    def socket_data(self, side: Side, data: bytes) -> None:
+        reader = self._sockets.get(side)
+        if reader is None:
+            return
+        try:
+            reader.feed(data)
+        except NotFrames:
+            del self._sockets[side]
+            text = f"the {side} sent bytes that are not WebSocket frames; the rest is not shown"
+            self._publish(Remark(message=text))
+
+    def _client_frame(self, frame: SocketMessage | SocketClosed) -> None:
+        if isinstance(frame, SocketMessage):
+            self._conversation.client_said(frame.message, self.id)
+        self._remark("client", frame)
+
+    def _server_frame(self, frame: SocketMessage | SocketClosed) -> None:
+        if isinstance(frame, SocketMessage):
+            self._conversation.server_said(frame.message, self.id)
+        self._remark("server", frame)
+
+    def _remark(self, side: Side, frame: SocketMessage | SocketClosed) -> None:
+        if isinstance(frame, SocketClosed):
+            self._publish(Remark(message=f"the {side} {frame}"))
+        elif frame.is_binary and not self._has_binary:
+            self._has_binary = True
+            text = f"the {side} sends binary frames; MCP messages are text frames"
+            self._publish(Remark(message=text))
 
     def ended(self, error: str | None = None) -> None:
         """The exchange is over: as it should be, or because a side closed its connection."""

@@ -36,6 +36,8 @@ _MESSAGE_BYTES: Final = 64 * 1024 * 1024
 _STDERR_LINE_BYTES: Final = 64 * 1024
 # A process that the server left behind may hold its streams open: how long we wait for their end.
 _DRAIN_S: Final = 2.0
+# A server that exits closes its stderr a moment before: how long until that is told apart.
+_EXIT_S: Final = 0.2
 # What is left of the server's process group is ended by the watchdog, step by step.
 _TERMINATE_AFTER_S: Final = 2.0
 _KILL_AFTER_S: Final = 2.0
@@ -70,6 +72,7 @@ class StdioTap:
         self._env_names = env_names
         self._lock = threading.Lock()  # the bus and the conversation are for one thread
         self._is_observing = True
+        self._has_exited = threading.Event()
         self._pid = 0
 
     def __repr__(self) -> str:
@@ -110,6 +113,7 @@ class StdioTap:
         with _signals_passed_on(process.pid):
             outputs = self._start_relays(process)
             code = process.wait()
+            self._has_exited.set()
             for relay in outputs:
                 relay.join(_DRAIN_S)
         self._ended(process.pid, code)
@@ -132,12 +136,16 @@ class StdioTap:
 
     def _relay(self, name: str, source: int, sink: int, lines: _Lines) -> threading.Thread:
         def work() -> None:
-            relay(source, sink, lambda data: self._observe(lines.feed, data))
+            relay(source, sink, lambda data: self._observe(lines.feed, data), self._is_kept)
             self._observe(lines.flush, b"")
 
         thread = threading.Thread(target=work, name=f"tap {name}", daemon=True)
         thread.start()
         return thread
+
+    def _is_kept(self, sink: int) -> bool:
+        """Whether a stream stays open: at the end of the server we may have to warn on stderr."""
+        return sink == 2 and self._has_exited.wait(_EXIT_S)
 
     def _observe(self, observe: Observe, data: bytes) -> None:
         """Whatever goes wrong here must not stop a byte."""
@@ -196,8 +204,8 @@ class _Lines:
             self._on_line(rest)
 
 
-def relay(source: int, sink: int, observe: Observe) -> None:
-    """Pass bytes on until either end closes; then the other end is closed too.
+def relay(source: int, sink: int, observe: Observe, is_kept: Callable[[int], bool]) -> None:
+    """Pass bytes on until either end closes; then the other end is closed too, unless it is kept.
 
     They are observed first: an answer must not be seen before its request.
     """
@@ -208,7 +216,7 @@ def relay(source: int, sink: int, observe: Observe) -> None:
     except OSError:
         pass  # whoever reads has closed the pipe; closing ours tells the one who writes
     finally:
-        for descriptor in (source, sink):
+        for descriptor in (source,) if is_kept(sink) else (source, sink):
             with contextlib.suppress(OSError):
                 _close(descriptor)
 
