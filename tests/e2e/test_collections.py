@@ -1,0 +1,215 @@
+"""Collections in the browser: saved, run, edited, confirmed; by mouse, by keyboard, on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from .browser import Watched, copy_by, watched
+from .pair import connect
+from .site import Site, site
+
+FOREIGN = """\
+# What the team tries after each release
+version: 1
+server: demo
+tests:
+  - name: two and three
+    description: The smallest call there is
+    call: add
+    with: {a: 2, b: 3}
+  - name: greets
+    call: echo
+    with: {text: "Hello, ${NAME}"}
+  - name: fails
+    call: fail-result
+  - name: of a later version
+    wait: 5
+"""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("home")
+    (folder / "team.mcp.yaml").write_text(FOREIGN)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def running(home: Path) -> Iterator[Site]:
+    with site(home, "--collection", "team.mcp.yaml") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Browser, running: Site) -> Iterator[Watched]:
+    allowed = ["clipboard-read", "clipboard-write"]
+    with watched(browser, running, permissions=allowed) as window:
+        page = window.enter("/servers")
+        connect(page, "demo")
+        yield window
+
+
+def row(page: Page, name: str) -> Locator:
+    return page.get_by_role("row").filter(has=page.get_by_role("button", name=f"Run {name}"))
+
+
+def folder(home: Path) -> Path:
+    return home / "config" / "mcplens" / "collections"
+
+
+def save(opened: Watched, name: str, collection: str) -> None:
+    """Call echo with some text, and save the call."""
+    page = opened.switch("/s/demo/tools/echo")
+    page.get_by_label("text *").fill("kept")
+    page.get_by_role("button", name="Run", exact=True).click()
+    panel = page.get_by_label("Call of echo")
+    expect(panel).to_contain_text("Done")
+    panel.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_label("Description", exact=True).fill("Says it again")
+    page.get_by_role("combobox", name="Collection").fill(collection)
+    page.get_by_role("dialog").get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("Saved to ").first).to_be_visible()
+
+
+def test_a_file_from_elsewhere_is_confirmed_asked_for_and_run(opened: Watched, home: Path) -> None:
+    page = opened.switch("/collections")
+    page.get_by_role("option", name="team").click()
+    expect(page.get_by_role("heading", name="team")).to_be_visible()
+    expect(page.get_by_text("was not written by mcplens")).to_be_visible()
+    expect(page.get_by_role("row").filter(has_text="of a later version")).to_contain_text(
+        "this version runs steps with"
+    )
+    page.get_by_role("button", name="Run all").click()
+    asked = page.get_by_role("dialog", name="Use team?")
+    expect(asked).to_contain_text("NAME")
+    expect(asked).to_contain_text("demo")
+    opened.shoot("collection confirm")
+    assert opened.axe() == []
+    asked.get_by_role("button", name="Use this file").click()
+    asked = page.get_by_role("dialog", name="Values for this run")
+    expect(asked.get_by_role("button", name="Go on")).to_be_disabled()
+    asked.get_by_label("NAME").fill("Ada")
+    page.keyboard.press("Enter")
+    asked = page.get_by_role("dialog", name="Run these calls?")
+    expect(asked).to_contain_text("fail-result on demo")
+    opened.shoot("collection changes")
+    asked.get_by_label("Run them all the same").check()
+    asked.get_by_role("button", name="Run", exact=True).click()
+    expect(row(page, "two and three")).to_contain_text("Done")
+    expect(row(page, "two and three")).to_contain_text("5")
+    expect(row(page, "greets")).to_contain_text("Hello, Ada")
+    expect(row(page, "fails")).to_contain_text("Failed")
+    expect(page.get_by_text("2 failed")).to_be_visible()
+    expect(page.get_by_label("Variables")).to_contain_text("typed, until mcplens ends")
+    opened.shoot("collection run")
+    assert opened.axe() == []
+    row(page, "greets").get_by_role("link").click()
+    expect(page.get_by_label("Call of echo")).to_contain_text("Hello, Ada")
+    page.go_back()
+    page.get_by_role("tab", name="File").click()
+    expect(page.get_by_label("Text of team")).to_contain_text("What the team tries")
+    path = copy_by(page, page.get_by_role("button", name="Copy path"))
+    assert path == str(home / "team.mcp.yaml")
+    opened.assert_clean()
+
+
+def test_a_call_is_saved_run_edited_and_deleted(opened: Watched, home: Path) -> None:
+    save(opened, "again", "mine/echoes")
+    file = folder(home) / "mine" / "echoes.mcp.yaml"
+    assert "name: again" in file.read_text()
+    page = opened.page
+    page.get_by_role("link", name="Saved calls").click()
+    page.get_by_role("option", name="echoes").click()
+    row(page, "again").get_by_role("button", name="Run again").click()
+    changes = page.get_by_role("dialog", name="Run these calls?")
+    done = row(page, "again").get_by_text("Done")
+    expect(changes.or_(done).first).to_be_visible()
+    if changes.is_visible():
+        changes.get_by_label("Run them all the same").check()
+        changes.get_by_role("button", name="Run", exact=True).click()
+    expect(row(page, "again")).to_contain_text("kept")
+
+    row(page, "again").get_by_role("button", name="More for again").click()
+    page.get_by_role("menuitem", name="Edit").click()
+    dialog = page.get_by_role("dialog", name="Edit again")
+    dialog.get_by_label("Name", exact=True).fill("once more")
+    opened.shoot("collection edit")
+    assert opened.axe() == []
+    # Another program changes the file meanwhile.
+    file.write_text(f"# of an editor\n{file.read_text()}")
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_contain_text("Another program changed this file")
+    assert "once more" not in file.read_text()
+    dialog.get_by_role("button", name="Save").click()
+    expect(row(page, "once more")).to_be_visible()
+    assert file.read_text().startswith("# of an editor\n")
+    assert "name: once more" in file.read_text()
+
+    row(page, "once more").get_by_role("button", name="More for once more").click()
+    page.get_by_role("menuitem", name="Delete").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_text("No calls in this collection")).to_be_visible()
+    page.get_by_role("button", name="More for echoes").click()
+    page.get_by_role("menuitem", name="Rename or move").click()
+    dialog = page.get_by_role("dialog", name="Rename echoes")
+    dialog.get_by_label("Name").fill("other")
+    dialog.get_by_role("button", name="Rename").click()
+    expect(page.get_by_role("heading", name="other")).to_be_visible()
+    assert not file.exists()
+    page.get_by_role("button", name="More for other").click()
+    page.get_by_role("menuitem", name="Delete").click()
+    page.get_by_role("button", name="Delete", exact=True).click()
+    expect(page.get_by_text("Choose a collection")).to_be_visible()
+    assert not file.with_name("other.mcp.yaml").exists()
+    opened.assert_clean()
+
+
+def test_a_collection_is_found_and_run_by_keyboard_alone(opened: Watched) -> None:
+    page = opened.switch("/servers")
+    page.keyboard.press("Control+k")
+    page.keyboard.type("saved calls")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Collections")).to_be_visible()
+    page.get_by_role("listbox", name="Collections").focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("heading", name="team")).to_be_visible()
+    run = page.get_by_role("button", name="Run two and three")
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if run.evaluate("(one) => one === document.activeElement"):
+            break
+    page.keyboard.press("Enter")
+    changes = page.get_by_role("dialog", name="Run these calls?")
+    expect(changes.or_(page.get_by_text("1 done")).first).to_be_visible()
+    if changes.is_visible():
+        page.keyboard.press("Space")
+        page.keyboard.press("Enter")
+    expect(page.get_by_text("1 done")).to_be_visible()
+    opened.assert_clean()
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_collections_are_clean_in_each_theme_and_width(
+    browser: Browser, running: Site, width: int
+) -> None:
+    size = {"width": width, "height": 900 if width > 500 else 844}
+    with watched(browser, running, viewport=size, reduced_motion="reduce") as window:
+        page = window.enter("/servers")
+        for path, words in (("/collections", "team"), ("/collections/team", "two and three")):
+            where = path.replace("/team", "")
+            page = window.switch(where)
+            page.get_by_role("option", name="team").wait_for(state="attached")
+            if path != where:
+                page.get_by_role("option", name="team").click()
+            expect(page.get_by_text(words).first).to_be_visible()
+            for theme in ("light", "dark"):
+                page.emulate_media(color_scheme=theme)
+                assert window.axe() == []
+                window.shoot(f"{path.strip('/').replace('/', ' ')}-{theme}-{width}")
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+        window.assert_clean()
