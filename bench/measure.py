@@ -49,6 +49,10 @@ class Effort:
     recording_processes: int
     recording_rounds: int  # of each process
     frames: int
+    waiting_calls: int  # of a gateway
+    idle_s: float
+    tap_rounds: int
+    tap_calls: int  # of each round
 
 
 FULL: Final = Effort(
@@ -61,6 +65,10 @@ FULL: Final = Effort(
     recording_processes=3,
     recording_rounds=5,
     frames=1_000_000,
+    waiting_calls=9_000,
+    idle_s=20.0,
+    tap_rounds=7,
+    tap_calls=2_000,
 )
 QUICK: Final = Effort(
     rounds=1,
@@ -72,6 +80,10 @@ QUICK: Final = Effort(
     recording_processes=1,
     recording_rounds=1,
     frames=2_000,
+    waiting_calls=50,
+    idle_s=0.5,
+    tap_rounds=1,
+    tap_calls=20,
 )
 
 

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Final
 from bench import command_line
 from bench.cold_start import PROGRAMS, ColdResults, cold_ratio
 from bench.flood import FloodResults
+from bench.gateway import GatewayResults
 from bench.measure import HUGE, Case, Effort, Results, ratio
 from bench.million import MillionResults
 from bench.page import PageResults
 from bench.recording import RecordingResults
+from bench.tap import TapResults
 
 if TYPE_CHECKING:
     from bench.sections import Section
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 PAGE: Final = Path(__file__).parent.parent / "docs" / "reference" / "performance.md"
 
 _CHANNELS: Final = {"stdio": "stdio", "json": "HTTP, JSON", "stream": "HTTP, SSE"}
-_SIZES: Final = {"small": "200 B", "large": "100 KB", "huge": "20 MB"}
+SIZES: Final = {"small": "200 B", "large": "100 KB", "huge": "20 MB"}
 _NAMES: Final = {
     "floor": "floor", "ours": "mcplens", "sdk": "mcp.Client", "fast": "fastmcp.Client",
 }  # fmt: skip
@@ -81,6 +83,9 @@ class Report:
     recording: RecordingResults = field(default_factory=dict)
     million: MillionResults = field(default_factory=dict)
     flood: FloodResults = field(default_factory=dict)
+    gateways: GatewayResults = field(default_factory=dict)
+    limits: dict[str, float] = field(default_factory=dict)
+    tap: TapResults = field(default_factory=dict)
     page: PageResults = field(default_factory=dict)
 
 
@@ -118,7 +123,7 @@ def speed_row(case: Case, results: Results) -> list[str]:
 
 def case_cells(case: Case) -> list[str]:
     """What a row begins with."""
-    return [_CHANNELS[case.channel], _SIZES[case.tool], str(case.concurrency)]
+    return [_CHANNELS[case.channel], SIZES[case.tool], str(case.concurrency)]
 
 
 def _speed(calls_per_s: float) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bench import command_line, million, recording
+from bench import command_line, gateway, gateway_limits, million, recording, tap
 from bench import page as browser_page
 from bench.cold_start import run_cold
 from bench.flood import HEADINGS as FLOOD_HEADINGS
@@ -81,6 +81,22 @@ def _measure_million(report: Report) -> Iterator[None]:
 
 def _measure_flood(report: Report) -> Iterator[None]:
     report.flood = run_flood(report.effort.flood_calls)
+    yield
+
+
+def _measure_gateways(report: Report) -> Iterator[None]:
+    for case, results in gateway.run_gateways(report.effort):
+        report.gateways[case] = results
+        yield
+
+
+def _measure_limits(report: Report) -> Iterator[None]:
+    report.limits = gateway_limits.run_limits(report.effort)
+    yield
+
+
+def _measure_tap(report: Report) -> Iterator[None]:
+    report.tap = tap.run_tap(report.effort)
     yield
 
 
@@ -158,6 +174,30 @@ SECTIONS = (
         _measure_flood,
         lambda report: flood_rows(report.flood),
         lambda effort: FLOOD_METHOD.format(calls=effort.flood_calls),
+    ),
+    Section(
+        lambda effort: "CPU per call of a gateway",
+        gateway.HEADINGS,
+        gateway.WIDTHS,
+        _measure_gateways,
+        lambda report: [gateway.gateway_row(*row) for row in report.gateways.items()],
+        gateway.gateway_method,
+    ),
+    Section(
+        lambda effort: "What a gateway bears",
+        gateway_limits.HEADINGS,
+        gateway_limits.WIDTHS,
+        _measure_limits,
+        lambda report: gateway_limits.limit_rows(report.limits, report.effort),
+        gateway_limits.limit_method,
+    ),
+    Section(
+        lambda effort: "Between a client and its server",
+        tap.HEADINGS,
+        (5, 18, 6, 6, 19, 13, 17),
+        _measure_tap,
+        lambda report: tap.tap_rows(report.tap),
+        tap.tap_method,
     ),
     Section(
         lambda effort: "The web UI",

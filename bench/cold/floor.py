@@ -14,7 +14,7 @@ from bench.contenders.floor import connect_stdio
 async def main() -> None:
     async with connect_stdio(sys.argv[2:]) as client:
         tools = msgspec.json.decode(await client.request("tools/list", {}))["tools"]
-        assert len(tools) == 3
+        assert len(tools) == 4
 
 
 asyncio.run(main())

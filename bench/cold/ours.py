@@ -11,7 +11,7 @@ from bench.cold.account import close_account
 
 async def main() -> None:
     async with mcplens.connect(sys.argv[2:]) as client:
-        assert len(await client.list_tools()) == 3
+        assert len(await client.list_tools()) == 4
 
 
 asyncio.run(main())

@@ -13,7 +13,7 @@ from bench.cold.account import close_account
 async def main() -> None:
     server = StdioServerParameters(command=sys.argv[2], args=sys.argv[3:])
     async with Client(server) as client:
-        assert len((await client.list_tools()).tools) == 3
+        assert len((await client.list_tools()).tools) == 4
 
 
 asyncio.run(main())

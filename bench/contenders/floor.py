@@ -101,7 +101,8 @@ class StdioFloor(asyncio.SubprocessProtocol):
             self._line(line)
 
     def process_exited(self) -> None:
-        self.exited.set_result(None)
+        if not self.exited.done():  # it is cancelled when the program is
+            self.exited.set_result(None)
 
     def _line(self, line: bytes) -> None:
         self._trace.add("in", line)

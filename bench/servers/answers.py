@@ -9,6 +9,8 @@ import msgspec
 
 VERSION: Final = "2025-11-25"
 RESULT_BYTES: Final = {"small": 200, "large": 100_000, "huge": 20_000_000}
+# A tool that never answers.
+WAITING: Final = "wait"
 
 # As most tools answer: JSON or logs inside a JSON string, so with quotes and line ends to escape.
 _LINE: Final = (
@@ -47,7 +49,9 @@ class Answers:
     """Bytes for every request that a client of 2025-11-25 sends."""
 
     def __init__(self) -> None:
-        tools = [{"name": name, "inputSchema": {"type": "object"}} for name in RESULT_BYTES]
+        tools = [
+            {"name": name, "inputSchema": {"type": "object"}} for name in (*RESULT_BYTES, WAITING)
+        ]
         hello = {
             "protocolVersion": VERSION,
             "capabilities": {"tools": {}},
@@ -63,13 +67,14 @@ class Answers:
             self._call_tail(name)
 
     def to(self, request: Request) -> bytes | None:
-        """The answer; None to a notification."""
+        """The answer; None to a notification, and to a call that waits."""
         identity = bytes(request.id)
         if not identity:
             return None
         head = b'{"jsonrpc":"2.0","id":' + identity
         if request.method == "tools/call":
-            return head + self._call_tail(_read_call(request.params).name)
+            name = _read_call(request.params).name
+            return None if name == WAITING else head + self._call_tail(name)
         tail = self._tails.get(request.method)
         if tail is None:
             return head + b',"error":{"code":-32601,"message":"Method not found"}}'

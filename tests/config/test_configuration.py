@@ -263,7 +263,8 @@ class TestSettings:
                 "cacheTtlMs": 250,
                 "defaultPresetId": "${PRESET}",
                 "profiles": {"p": {"x": "plain"}},
-                "views": {"v": {"allow": ["a*"]}},
+                "views": {"v": {"allow": {"tools": ["a*"]}}},
+                "gateway": {"listen": "127.0.0.1:8080"},
                 "settings": {"theme": "dark"},
             }
         )
@@ -276,7 +277,8 @@ class TestSettings:
             cache_ttl_s=0.25,
             default_preset_id="mine",
             profiles={"p": {"x": "plain"}},
-            views={"v": {"allow": ["a*"]}},
+            views={"v": {"allow": {"tools": ["a*"]}}},
+            gateway={"listen": "127.0.0.1:8080"},
             settings={"theme": "dark"},
         )
 
@@ -294,19 +296,45 @@ class TestSettings:
         assert (settings.request_timeout_s, settings.cache_ttl_s) == (1.0, 1.0)
         assert settings.profiles == {"a": 2, "b": 2}, "a profile of the user's stays"
 
+    def test_of_views_and_the_gateway_the_users_win(self, machine: Machine) -> None:
+        hiding = {"deny": {"tools": ["*"]}}
+        machine.write_project(
+            {
+                "views": {"mine": {}, "theirs": {}},
+                "defaultPresetId": "theirs",
+                "gateway": {"listen": "127.0.0.1:1"},
+            }
+        )
+        machine.write_user({"views": {"mine": hiding}, "defaultPresetId": "mine"})
+        settings = load(machine).settings
+        assert settings.views == {"mine": hiding, "theirs": {}}
+        assert settings.default_preset_id == "mine"
+        assert settings.gateway == {"listen": "127.0.0.1:1"}
+
+    def test_a_project_cannot_open_a_port_to_other_machines(self, machine: Machine) -> None:
+        machine.write_project({"gateway": {"listen": "0.0.0.0:80"}})
+        configuration = load(machine)
+        assert configuration.settings.gateway == {}
+        (problem,) = configuration.problems
+        assert "a project's file may only listen on this machine" in problem.message
+        machine.write_project({})
+        machine.write_user({"gateway": {"listen": "0.0.0.0:80"}})
+        assert load(machine).settings.gateway == {"listen": "0.0.0.0:80"}
+
     def test_a_wrong_setting_is_told_and_leaves_the_default(self, machine: Machine) -> None:
         path = machine.write_project(
             {
                 "requestTimeoutSeconds": "soon",
                 "connectionRetryCount": 1.5,
-                "views": {"good": 1, "bad": "${MCPLENS_UNSET}"},
+                "views": {"good": {}, "bad": "${MCPLENS_UNSET}", "worse": {"alow": {}}},
                 "mcpServers": {"a": SERVER},
             }
         )
         configuration = load(machine)
-        assert configuration.settings == Settings(views={"good": 1})
+        assert configuration.settings == Settings(views={"good": {}})
         told = [problem.message for problem in configuration.problems]
         assert told[0] == f"{path}: requestTimeoutSeconds: must be a number, not a string"
         assert told[1] == f"{path}: connectionRetryCount: must be a whole number"
         assert told[2].startswith(f"{path}: views.bad: the environment variable 'MCPLENS_UNSET'")
+        assert told[3].startswith(f"{path}: views.worse.alow: not a key here; use separator, ")
         assert configuration.servers[0].is_usable

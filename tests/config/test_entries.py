@@ -207,7 +207,11 @@ class TestKeys:
             ("maxRetries", 1.5, "maxRetries: must be a whole number"),
             ("maxConcurrency", 0, "maxConcurrency: must be 1 or more"),
             ("retryBackoff", [1, None], "retryBackoff[1]: must be a number, not null"),
-            ("sessionMode", "sometimes", "sessionMode: must be persistent or per-call"),
+            (
+                "sessionMode",
+                "sometimes",
+                "sessionMode: must be one of persistent, per-call, per-client",
+            ),
             ("roots", [{"name": "x"}], "roots[0]: must have a uri"),
             ("command", 5.5, ""),
         ],

@@ -18,6 +18,7 @@ from mcplens.config.keys import AUTH_KEYS, SERVER_KEYS, TOP_KEYS, Key
 from mcplens.config.model import ServerEntry, Settings
 from mcplens.config.other_tools import TOOLS
 from mcplens.config.placeholders import resolve
+from mcplens.config.views import GATEWAY_KEYS, LIMIT_KEYS, VIEW_KEYS, GatewaySettings, View
 from mcplens.session import model_endpoint
 from mcplens.session.profiles import _KINDS as KINDS
 from mcplens.session.profiles import BUILT_IN, Profiles
@@ -82,6 +83,21 @@ def test_every_key_of_auth_every_tool_and_every_shape_is_documented() -> None:
     assert list(rows("Importing and exporting")) == list(get_args(Shape))
 
 
+def test_every_key_of_a_view_and_of_the_gateway_is_documented_with_its_default() -> None:
+    for title, keys, kind in (
+        ("Views", VIEW_KEYS, View),
+        ("Gateway", GATEWAY_KEYS, GatewaySettings),
+    ):
+        documented = rows(title)
+        assert list(documented) == list(keys)
+        for name, (field, _) in keys.items():
+            shown = documented[name][0]
+            default = msgspec.to_builtins(getattr(kind(), field))
+            expected = {} if isinstance(default, dict) else default
+            assert (None if shown == "–" else json.loads(shown.strip("`"))) == expected
+    assert [name for name in LIMIT_KEYS if f"`{name}`" not in rows("Gateway")["limits"][-1]] == []
+
+
 def test_every_kind_of_profile_and_its_settings_are_documented() -> None:
     documented = rows("Profiles")
     assert list(documented) == [*KINDS, "elicitation", "force"]
@@ -112,8 +128,9 @@ def test_placeholders_stand_for_what_the_page_says() -> None:
 
 def test_every_example_is_a_configuration(machine: Machine) -> None:
     machine.environ |= {"WEATHER_KEY": "k", "SEARCH_TOKEN": "t", "BANK_PIN": "p", "MODEL_KEY": "m"}
+    machine.environ["READING_TOKEN"] = "r"
     examples = [block for block in blocks(PAGE) if block.language == "json"]
-    assert len(examples) == 3
+    assert len(examples) == 4
     for example in examples:
         machine.write_user(example.text)
         configuration = load_configuration(here=machine.here())

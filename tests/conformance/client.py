@@ -135,10 +135,20 @@ async def use_a_protected_server(url: str, version: str) -> None:
         await client.call_tool("test-tool")
 
 
+async def use_a_server_that_is_not_configured(url: str, version: str) -> None:
+    """About the scopes of the first refusal: with an auth block we sign in before it."""
+    async with connect_signed_in(url, version, is_configured=False) as client:
+        await client.list_tools()
+        await client.call_tool("test-tool")
+
+
+for _name in ("scope-from-www-authenticate", "scope-step-up"):
+    scenario(f"auth/{_name}")(use_a_server_that_is_not_configured)
+
 for _name in (
     "metadata-default", "metadata-var1", "metadata-var2", "metadata-var3", "basic-cimd",
-    "scope-from-www-authenticate", "scope-from-scopes-supported", "scope-omitted-when-undefined",
-    "scope-step-up", "scope-retry-limit", "token-endpoint-auth-basic", "token-endpoint-auth-post",
+    "scope-from-scopes-supported", "scope-omitted-when-undefined", "scope-retry-limit",
+    "token-endpoint-auth-basic", "token-endpoint-auth-post",
     "token-endpoint-auth-none", "resource-mismatch", "offline-access-scope",
     "offline-access-not-supported", "authorization-server-migration", "iss-supported",
     "iss-not-advertised", "iss-supported-missing", "iss-wrong-issuer", "iss-unexpected",
@@ -230,9 +240,13 @@ def in_file(name: str, text: str) -> str:
 
 
 def connect_signed_in(
-    url: str, version: str, auth: Mapping[str, Any] | None = None
+    url: str,
+    version: str,
+    auth: Mapping[str, Any] | None = None,
+    *,
+    is_configured: bool = True,
 ) -> mcplens.connect:
-    block = {"clientIdMetadataUrl": CLIENT_METADATA_URL, **(auth or {})}
+    block = {"clientIdMetadataUrl": CLIENT_METADATA_URL, **(auth or {})} if is_configured else None
     return mcplens.connect(
         url, protocol_version=version, auth=block, sign_in=consent, enforce_capabilities=False
     )

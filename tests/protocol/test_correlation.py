@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mcplens.protocol.correlation import LATE_LIMIT, Correlation
+from mcplens.protocol.correlation import LATE_LIMIT, LATE_MAX_BYTES, Correlation
 
 
 def test_ids_count_up_and_are_never_handed_out_again() -> None:
@@ -64,6 +64,18 @@ def test_only_the_last_requests_given_up_are_remembered() -> None:
     assert correlation.late(9) is None
     assert correlation.late(10) == 10
     assert correlation.late(LATE_LIMIT + 9) == LATE_LIMIT + 9
+
+
+def test_large_requests_that_were_given_up_are_remembered_within_a_limit_of_bytes() -> None:
+    correlation = Correlation[int](size_of=lambda _: LATE_MAX_BYTES // 4)
+    for identity in range(100):
+        correlation.open(identity, identity)
+        correlation.give_up(identity)
+    assert [one for one in range(100) if correlation.given_up(one) is not None] == [96, 97, 98, 99]
+    assert correlation.late(96) == 96
+    correlation.open(100, 100)
+    correlation.give_up(100)
+    assert correlation.given_up(97) == 97
 
 
 @pytest.mark.parametrize(

@@ -43,8 +43,7 @@ def ref(name: str) -> dict[str, Any]:
         ('{"name": "Ada"}', ref("Person"), {"name": "Ada"}),
         ('{"name": "Ada"}', {"anyOf": [ref("Person"), NULL]}, {"name": "Ada"}),
         ("2", ref("Level"), 2),
-        ("7", ref("Level"), 7),
-        ("blue", ref("Colour"), "blue"),
+        ("2.0", ref("Level"), 2),
         ("1,2,3", INTEGERS, [1, 2, 3]),
         ("1, 2", {"anyOf": [INTEGERS, NULL]}, [1, 2]),
         ("[1,2]", INTEGERS, [1, 2]),
@@ -89,11 +88,30 @@ def test_text_is_read_by_the_type_that_the_schema_means(text: str, schema: Any, 
         ("maybe", {"type": "boolean"}),
         ("x", ref("Nested")),
         ("fast", {"anyOf": [{"enum": ["auto"]}, {"type": "integer"}]}),
+        ("7", ref("Level")),
+        ("blue", ref("Colour")),
+        ("Red", ref("Colour")),
+        ("red,blue", {"type": "array", "items": ref("Colour")}),
     ],
 )
 def test_text_that_means_no_such_value_is_refused(text: str, schema: Any) -> None:
     with pytest.raises(ValueError, match=r"of another type"):
         from_text(text, schema, ROOT)
+
+
+@pytest.mark.parametrize(
+    ("text", "schema", "value"),
+    [
+        ("7", ref("Level"), 7),
+        ("blue", ref("Colour"), "blue"),
+        ("blue", {"anyOf": [ref("Colour"), NULL]}, "blue"),
+        ("red,blue", {"type": "array", "items": ref("Colour")}, ["red", "blue"]),
+    ],
+)
+def test_a_value_that_is_not_listed_passes_where_any_option_does(
+    text: str, schema: Any, value: Any
+) -> None:
+    assert from_text(text, schema, ROOT, any_option=True) == value
 
 
 @pytest.mark.parametrize("text", ["NaN", "[1, -Infinity]", '{"a": 1e999}'])

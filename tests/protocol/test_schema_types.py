@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mcplens.protocol.schema_types import alternatives, default_of, type_name
+from mcplens.protocol.schema_types import alternatives, default_of, shown_value, type_name
 
 ROOT: dict[str, Any] = {
     "$defs": {
@@ -36,6 +36,10 @@ ROOT: dict[str, Any] = {
 )
 def test_the_type_is_named_as_a_person_would(schema: Any, name: str) -> None:
     assert type_name(schema, ROOT) == name
+
+
+def test_an_empty_text_is_shown_as_one() -> None:
+    assert [shown_value(value) for value in ("", "a b", None)] == ['""', "a b", "null"]
 
 
 def test_null_is_left_out_where_it_only_says_that_a_value_is_optional() -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from mcplens.errors import CancelledRequest, InspectorError, ProtocolError, TimeoutExpired
 from mcplens.events import RequestEnded
+from mcplens.protocol.correlation import LATE_MAX_BYTES
 from mcplens.session.queue import (
     HISTORY_MAX_BYTES,
     QueueStatus,
@@ -259,6 +260,21 @@ async def test_the_history_is_bounded_in_bytes_too() -> None:
         history = rig.client.queue.get_history()
         assert len(history) < 40
         assert sum(len(entry.result.raw) for entry in history) <= HISTORY_MAX_BYTES
+
+
+async def test_large_requests_count_in_the_history_and_among_those_given_up() -> None:
+    async with slow() as rig:
+        for _ in range(40):
+            call = await rig.call("big", arguments={"text": "x" * 1024 * 1024}, timeout_s=1)
+            await rig.advance(1)
+            assert failure(call).code == "REQUEST_TIMEOUT"
+        history = rig.client.queue.get_history()
+        assert 1 <= len(history) < 4
+        assert sum(len(entry.params["arguments"]["text"]) for entry in history) <= HISTORY_MAX_BYTES
+        given_up = [rig.client.connection.correlation.given_up(one) for one in range(1, 60)]
+        held = [entry.request_bytes for entry in given_up if entry is not None]
+        assert 1 <= len(held) < 10
+        assert sum(held) <= LATE_MAX_BYTES
 
 
 async def test_large_errors_count_in_the_history_too() -> None:

@@ -15,6 +15,7 @@ import pytest
 import mcplens
 from mcplens.events import FrameReceived, ProcessExited, ProcessStarted, Remark, StderrLine
 from mcplens.protocol.frames import Malformed
+from tests.node_tools import node
 
 # A server in a few lines: answers the handshake and tools/call; `extra` is run at its start.
 SERVER = """
@@ -368,6 +369,29 @@ async def test_the_last_line_of_a_long_farewell_is_told() -> None:
     words = "exited with code 1; its last words on stderr: RuntimeError: boom"
     assert caught.value.message == f"{Path(sys.executable).name} {words}"
     assert caught.value.details["stderr"][0] == "starting up"
+
+
+@pytest.mark.parametrize(
+    ("program", "cause"),
+    [
+        ("throw new TypeError('boom')", "TypeError: boom"),
+        (
+            "throw Object.assign(new Error('no such file'), {code: 'E1', at: ['a']})",
+            "Error: no such file",
+        ),
+        (
+            "console.error(`x: no daemon\\n\\nRun 'docker run --help' for more`); process.exit(1)",
+            "x: no daemon",
+        ),
+    ],
+)
+async def test_the_cause_of_a_crash_is_told_and_not_the_version_or_advice_below_it(
+    program: str, cause: str
+) -> None:
+    with pytest.raises(mcplens.InspectorError) as caught:
+        async with mcplens.connect([node(), "-e", program]):
+            pass
+    assert caught.value.message.endswith(f"its last words on stderr: {cause}")
 
 
 async def test_last_words_from_before_the_last_message_are_told_as_such(tmp_path: Path) -> None:

@@ -105,10 +105,29 @@ async def test_a_challenge_stays_an_authentication_error_even_with_a_jsonrpc_bod
 
 
 @pytest.mark.parametrize(
+    ("challenge", "code"),
+    [
+        ('Bearer error="insufficient_scope", scope="write"', "AUTHENTICATION_FAILED"),
+        ('Basic realm="a, Bearer b", bearer realm="x"', "AUTHENTICATION_FAILED"),
+        ("DPoP", "AUTHENTICATION_FAILED"),
+        ('Basic realm="a, Bearer b"', "HTTP_ERROR"),
+        ("BearerLike", "HTTP_ERROR"),
+    ],
+)
+async def test_a_403_is_about_the_sign_in_only_with_a_challenge_for_a_token(
+    challenge: str, code: str
+) -> None:
+    async with talking(answering(403, b"no", WWW_Authenticate=challenge)) as (_, heard):
+        heard.transport.write(call(1))
+        error = await heard.failure(1)
+    assert error.code == code
+
+
+@pytest.mark.parametrize(
     ("status", "code", "retryable"),
     [
         (401, "AUTHENTICATION_FAILED", False),
-        (403, "AUTHENTICATION_FAILED", False),
+        (403, "HTTP_ERROR", False),
         (404, "HTTP_ERROR", False),
         (429, "RATE_LIMITED", True),
         (500, "HTTP_ERROR", True),

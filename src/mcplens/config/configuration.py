@@ -22,10 +22,14 @@ from mcplens.config.paths import find_files as find_files
 from mcplens.config.paths import user_file as user_file
 from mcplens.config.placeholders import variables_of
 from mcplens.config.profiles import ProfileValues
+from mcplens.config.views import parse_address, read_gateway, read_view
 from mcplens.errors import ConfigurationError, InspectorError
+from mcplens.transports.network import is_loopback
 
 _TOP_NAMES: Final = frozenset(key.name for key in TOP_KEYS) | {"mcpServers", "$schema"}
 _MERGED: Final = ("views", "settings")
+# A cloned repository must not show what the user's view hides, nor reword it.
+_USERS_WIN: Final = ("views", "default_preset_id", "gateway")
 # Settings that are combined from all files.
 _TOGETHER: Final = (*_MERGED, "profiles", "secret_keys")
 
@@ -180,14 +184,42 @@ def _top_fields(
             value = ProfileValues(members, here.variable)
         elif isinstance(value, dict):
             value, wrongs = resolved_members(value, key.name, here)
-            for one in wrongs:
+            for one in [*wrongs, *_drop_invalid(key.name, value, source)]:
                 note(one)
         fields[key.field] = value
     return fields, tuple(problems)
 
 
+def _drop_invalid(key: str, value: dict[str, Any], source: Source) -> list[InvalidValue]:
+    """Take the views that are not valid out of their block, and the whole of a bad `gateway`."""
+    wrongs: list[InvalidValue] = []
+    if key == "views":
+        for name in list(value):
+            try:
+                read_view(name, value[name])
+            except InvalidValue as wrong:
+                wrongs.append(wrong)
+                del value[name]
+    elif key == "gateway":
+        try:
+            settings = read_gateway(value, key)
+            _check_listen(settings.listen, source)
+        except InvalidValue as wrong:
+            wrongs.append(wrong)
+            value.clear()
+    return wrongs
+
+
+def _check_listen(listen: str, source: Source) -> None:
+    """A cloned repository must not open a port to other machines."""
+    host, _ = parse_address(listen, "gateway.listen")
+    if source.scope == "project" and not is_loopback(host):
+        text = "a project's file may only listen on this machine; put it into your own file"
+        raise InvalidValue("gateway.listen", text)
+
+
 def _merge(files: list[_File]) -> Configuration:
-    """The first file that defines a server, a setting, a profile or a view wins."""
+    """The first file (the project's) wins, except where a project could harm the user."""
     servers: dict[str, ServerEntry] = {}
     top: dict[str, Any] = {}
     origins: dict[str, tuple[SettingOrigin, ...]] = {}
@@ -202,9 +234,15 @@ def _merge(files: list[_File]) -> Configuration:
                     winner, remarks=(*winner.remarks, remark)
                 )
         for field, value in file.top.items():
-            if field in _TOGETHER or field not in origins:
+            if field in _USERS_WIN and field not in _MERGED:
+                origins[field] = (file.origins[field],)
+            elif field in _TOGETHER or field not in origins:
                 origins[field] = (*origins.get(field, ()), file.origins[field])
-            if field in _MERGED:
+            if field == "views":
+                top[field] = {**top.get(field, {}), **value}
+            elif field in _USERS_WIN:
+                top[field] = value
+            elif field in _MERGED:
                 top[field] = {**value, **top.get(field, {})}
             elif field == "profiles":
                 top[field] = top[field].over(value) if field in top else value

@@ -8,22 +8,24 @@ not resolved. Called by `servers add|remove|import` and the web UI.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-import msgspec
-
 from mcplens.config.files import Written, invalid, parse_json, read_text, write_text
-from mcplens.config.jsonc import Document, Member, Node
+from mcplens.config.json_edits import (
+    DEFAULT_UNIT,
+    indented,
+    unit_of,
+    with_member,
+    with_value,
+    without_member,
+)
+from mcplens.config.jsonc import Document
 from mcplens.config.model import ServerEntry
 from mcplens.config.other_tools import TOOLS, kind_of
 from mcplens.config.placeholders import escape, variables_of
 
 _SERVERS: Final = "mcpServers"
-_DEFAULT_UNIT: Final = "  "
-# Spaces and comments up to the end of the line that a value ends on.
-_REST_OF_LINE: Final = re.compile(r"(?:[ \t]|/\*[^\r\n]*?\*/)*(?://[^\r\n]*)?")
 
 
 def add_server(
@@ -112,18 +114,18 @@ def set_top(path: str, key: str, value: Any, *, is_private: bool = False) -> Wri
     text = _existing_text(path)
     before = _value(path, text)
     document = parse_json(path, text)
-    end, unit = ("\r\n" if "\r\n" in text else "\n"), _unit(text)
+    end, unit = ("\r\n" if "\r\n" in text else "\n"), unit_of(text)
     there = None if document.root is None else document.root.member(key)
     if value is None:
         if there is None:
             return Written(path, None)
         return write_text(path, _without_top(path, text, key), is_private=is_private)
     if document.root is None:
-        changed = text + _shown({key: value}, unit, "", end) + end
+        changed = text + indented({key: value}, unit, "", end) + end
     elif there is not None:
-        changed = _with_value(text, there, value, unit, end)
+        changed = with_value(text, there, value, unit, end)
     else:
-        changed = _with_member(text, document.root, key, value, unit, end)
+        changed = with_member(text, document.root, key, value, unit, end)
     _confirm(path, {**before, key: value}, _value(path, changed))
     return write_text(path, changed, is_private=is_private)
 
@@ -131,7 +133,7 @@ def set_top(path: str, key: str, value: Any, *, is_private: bool = False) -> Wri
 def _without_top(path: str, text: str, key: str) -> str:
     expected = {name: value for name, value in _value(path, text).items() if name != key}
     while (root := parse_json(path, text).root) is not None and root.member(key) is not None:
-        text = _without_member(text, root, key)  # it may be a duplicate key
+        text = without_member(text, root, key)  # it may be a duplicate key
     _confirm(path, expected, _value(path, text))
     return text
 
@@ -173,7 +175,7 @@ def _with_server(path: str, text: str, name: str, raw: dict[str, Any]) -> str:
     if document.root is None:
         end = "\r\n" if "\r\n" in text else "\n"
         gap = text if not text or text.endswith("\n") else text + end
-        changed = gap + _shown({_SERVERS: {name: raw}}, _DEFAULT_UNIT, "", end) + end
+        changed = gap + indented({_SERVERS: {name: raw}}, DEFAULT_UNIT, "", end) + end
     else:
         changed = _inserted(document, name, raw)
     expected = {**before, _SERVERS: {**(before.get(_SERVERS) or {}), name: raw}}
@@ -185,51 +187,17 @@ def _inserted(document: Document, name: str, raw: dict[str, Any]) -> str:
     text, root = document.text, document.root
     assert root is not None
     end = "\r\n" if "\r\n" in text else "\n"
-    unit = _unit(text)
+    unit = unit_of(text)
     servers = root.member(_SERVERS)
     if servers is None or servers.node.value is None:
         value: Any = {name: raw}
         if servers is None:
-            return _with_member(text, root, _SERVERS, value, unit, end)
-        return _with_value(text, servers, value, unit, end)
+            return with_member(text, root, _SERVERS, value, unit, end)
+        return with_value(text, servers, value, unit, end)
     there = servers.node.member(name)
     if there is not None:
-        return _with_value(text, there, raw, unit, end)
-    return _with_member(text, servers.node, name, raw, unit, end)
-
-
-def _with_value(text: str, member: Member, value: Any, unit: str, end: str) -> str:
-    shown = _shown(value, unit, _indent(text, member.start), end)
-    return text[: member.node.start] + shown + text[member.node.end :]
-
-
-def _with_member(text: str, parent: Node, key: str, value: Any, unit: str, end: str) -> str:
-    """Append a member to an object, indented as the one before it."""
-    if not parent.members:
-        return _with_first_member(text, parent, key, value, unit, end)
-    last = parent.members[-1]
-    is_inline = "\n" not in text[parent.start : last.start]
-    if is_inline:
-        shown = f"{_json(key)}: {_json(value)}"
-        at = last.node.end
-        return f"{text[:at]}, {shown}{text[at:]}"
-    indent = _indent(text, last.start)
-    shown = f"{_json(key)}: {_shown(value, unit, indent, end)}"
-    # The comma goes after the value, the new member below a comment that may follow it.
-    at = last.node.end if last.comma is None else last.comma + 1
-    below = _end_of_line(text, at)
-    comma, trailing = (",", "") if last.comma is None else ("", ",")
-    return f"{text[:at]}{comma}{text[at:below]}{end}{indent}{shown}{trailing}{text[below:]}"
-
-
-def _with_first_member(text: str, parent: Node, key: str, value: Any, unit: str, end: str) -> str:
-    outer = _indent(text, parent.start)
-    inner = outer + unit
-    shown = f"{_json(key)}: {_shown(value, unit, inner, end)}"
-    inside = text[parent.start + 1 : parent.end - 1].rstrip()  # comments, if anything
-    return (
-        f"{text[: parent.start + 1]}{inside}{end}{inner}{shown}{end}{outer}{text[parent.end - 1 :]}"
-    )
+        return with_value(text, there, raw, unit, end)
+    return with_member(text, servers.node, name, raw, unit, end)
 
 
 # -- removing ----------------------------------------------------------------------------------
@@ -239,33 +207,7 @@ def _without_server(path: str, text: str, name: str) -> str:
     document = parse_json(path, text)
     servers = document.find(_SERVERS)
     assert servers is not None
-    return _without_member(text, servers.node, name)
-
-
-def _without_member(text: str, parent: Node, key: str) -> str:
-    """Remove the last member of this name, and its line if nothing else is on it."""
-    members = parent.members
-    at = max(number for number, member in enumerate(members) if member.key == key)
-    member = members[at]
-    start, end = member.start, member.node.end
-    if member.comma is not None:
-        end = member.comma + 1
-    elif at > 0 and (comma := members[at - 1].comma) is not None:
-        # The last one: remove the comma before it too, but nothing in between.
-        text = text[:comma] + text[comma + 1 :]
-        start, end = start - 1, end - 1
-    line_start = text.rfind("\n", 0, start) + 1
-    rest = _end_of_line(text, end)
-    if not text[line_start:start].strip() and text.startswith(("\n", "\r\n"), rest):
-        return text[:line_start] + text[text.index("\n", rest) + 1 :]
-    if member.comma is None:
-        return text[:start].rstrip(" \t") + text[end:]
-    return text[:start] + text[end:].lstrip(" \t")
-
-
-def _end_of_line(text: str, offset: int) -> int:
-    """Where the line ends that an offset is on, or where its next value begins."""
-    return _REST_OF_LINE.match(text, offset).end()  # type: ignore[union-attr]  # never None
+    return without_member(text, servers.node, name)
 
 
 # -- how it looks ------------------------------------------------------------------------------
@@ -275,33 +217,3 @@ def _confirm(path: str, expected: dict[str, Any], found: dict[str, Any]) -> None
     """Refuses an edit that changed anything else."""
     if expected != found:
         raise invalid(f"{path} cannot be edited automatically; edit it by hand", file=path)
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
-
-
-def _shown(value: Any, unit: str, indent: str, end: str) -> str:
-    """A value as indented JSON."""
-    width = 2 if unit == "\t" else len(unit)
-    lines = msgspec.json.format(msgspec.json.encode(value), indent=width).decode().split("\n")
-    shown = []
-    for line in lines:
-        bare = line.lstrip(" ")
-        shown.append(unit * ((len(line) - len(bare)) // width) + bare)
-    return f"{end}{indent}".join(shown)
-
-
-def _indent(text: str, offset: int) -> str:
-    """The white space that the line of an offset begins with."""
-    start = text.rfind("\n", 0, offset) + 1
-    match = re.compile(r"[ \t]*").match(text, start)
-    return match.group() if match else ""
-
-
-def _unit(text: str) -> str:
-    """One step of indentation in a text: that of its first indented line."""
-    match = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
-    if match is None:
-        return _DEFAULT_UNIT
-    return "\t" if match[1][0] == "\t" else match[1]

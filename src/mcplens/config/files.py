@@ -25,6 +25,8 @@ BACKUP_SUFFIX: Final = ".bak"
 
 # Far above any configuration; a wrong path (a video, a device) is not read to its end.
 _MAX_BYTES: Final = 64 * 1024 * 1024
+# Far above any configuration.
+_DEEPEST_YAML: Final = 100
 # Flags that not every system has.
 _NEVER_WAIT: Final = (
     getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
@@ -117,11 +119,10 @@ def parse_json(path: str, text: str) -> Document:
         raise _syntax(path, problem.text, problem.line, problem.column) from None
 
 
-def read_toml(path: str) -> dict[str, Any]:
-    """A file as TOML; raises as `read_json`."""
+def toml_value(path: str, text: str) -> dict[str, Any]:
+    """The text of a file as TOML; raises as `read_json`."""
     import tomllib
 
-    text = read_text(path)
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
@@ -131,25 +132,24 @@ def read_toml(path: str) -> dict[str, Any]:
         raise _syntax(path, text, line, column) from None
 
 
-def read_yaml(path: str) -> Any:
-    """A file as YAML; raises as `read_json`."""
-    import yaml  # type: ignore[import-untyped]  # its stubs are a package of their own
+def yaml_value(path: str, text: str) -> Any:
+    """The text of a file as YAML; raises as `read_json`."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
 
-    class Loader(yaml.SafeLoader):  # type: ignore[misc]  # as yaml has no types
-        def compose_node(self, parent: Any, index: Any) -> Any:
-            # A few lines of aliases can expand to more than the memory holds.
-            if self.check_event(yaml.AliasEvent):
-                event = self.peek_event()
-                reason = f"the alias *{event.anchor} is not supported; write out its value"
-                raise yaml.composer.ComposerError(None, None, reason, event.start_mark)
-            return super().compose_node(parent, index)
-
-    text = read_text(path)
+    depth = 0
     try:
-        return yaml.load(text, Loader)  # a SafeLoader
-    except RecursionError:
-        raise invalid(f"{path} is nested too deeply", file=path) from None
-    except yaml.YAMLError as problem:
+        for event in YAML(typ="safe", pure=True).parse(text):
+            # A few lines of aliases can expand to more than the memory holds.
+            if isinstance(event, AliasEvent):
+                reason = f"the alias *{event.anchor} is not supported; write out its value"
+                raise MarkedYAMLError(None, None, reason, event.start_mark)
+            depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+            if depth > _DEEPEST_YAML:  # the parser's time grows with the square of it
+                raise invalid(f"{path} is nested too deeply", file=path)
+        return YAML(typ="safe", pure=True).load(text)
+    except YAMLError as problem:
         mark = getattr(problem, "problem_mark", None)
         text = str(getattr(problem, "problem", None) or problem)
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
@@ -161,11 +161,19 @@ def _syntax(path: str, text: str, line: int, column: int) -> ConfigurationError:
     return invalid(f"{path}{where}: {text}", file=path, line=line or None, column=column or None)
 
 
-def write_text(path: str, text: str, *, is_private: bool = False) -> Written:
+def write_text(
+    path: str,
+    text: str,
+    *,
+    is_private: bool = False,
+    former_text: str | None = None,
+    backup_suffix: str = BACKUP_SUFFIX,
+) -> Written:
     """Replace a file's content atomically, and keep the previous content as a backup.
 
     Symbolic links are followed; mode and byte order mark of the previous file are kept. If
-    `is_private`, only the owner can read the file and its backup.
+    `is_private`, only the owner can read the file and its backup. If `former_text` is given, a file
+    that has another text by now is left alone.
 
     Raises:
         ConfigurationError: nothing was written.
@@ -173,6 +181,8 @@ def write_text(path: str, text: str, *, is_private: bool = False) -> Written:
     real = os.path.realpath(path)
     try:
         former, mode = _former(real)
+        if former_text is not None and not _has_text(former, former_text):
+            raise invalid(f"{path} was changed by another program; try again", file=path)
         data = text.encode("utf-8")
         if former is not None and former.startswith(b"\xef\xbb\xbf"):
             data = b"\xef\xbb\xbf" + data
@@ -183,12 +193,16 @@ def write_text(path: str, text: str, *, is_private: bool = False) -> Written:
         if is_private:
             mode = 0o600 if mode is None else mode & 0o700
         if former is not None:
-            _replace(real + BACKUP_SUFFIX, former, mode)
+            _replace(real + backup_suffix, former, mode)
         _replace(real, data, mode)
     except OSError as problem:
         reason = problem.strerror or str(problem)
         raise invalid(f"{path} cannot be written: {reason}", file=path) from None
-    return Written(path, None if former is None else real + BACKUP_SUFFIX)
+    return Written(path, None if former is None else real + backup_suffix)
+
+
+def _has_text(data: bytes | None, text: str) -> bool:
+    return (data or b"").removeprefix(b"\xef\xbb\xbf") == text.encode("utf-8", "surrogatepass")
 
 
 def _former(path: str) -> tuple[bytes | None, int | None]:

@@ -111,14 +111,16 @@ def whole(value: Any, key: str) -> int:
     return int(found)
 
 
-def at_least(least: int) -> Callable[[Any, str], int]:
-    def read(value: Any, key: str) -> int:
-        found = whole(value, key)
-        if found < least:
-            raise InvalidValue(key, f"must be {least} or more")
-        return found
+class AtLeast(msgspec.Struct, frozen=True):
+    """Reads a whole number that has a lower limit."""
 
-    return read
+    least: int
+
+    def __call__(self, value: Any, key: str) -> int:
+        found = whole(value, key)
+        if found < self.least:
+            raise InvalidValue(key, f"must be {self.least} or more")
+        return found
 
 
 def seconds(value: Any, key: str) -> float:
@@ -189,9 +191,12 @@ def transport(value: Any, key: str) -> str:
     return _TRANSPORTS[found]
 
 
+SESSION_MODES: Final = ("persistent", "per-call", "per-client")
+
+
 def session_mode(value: Any, key: str) -> str:
-    if value not in ("persistent", "per-call"):
-        raise InvalidValue(key, "must be persistent or per-call")
+    if value not in SESSION_MODES:
+        raise InvalidValue(key, f"must be one of {', '.join(SESSION_MODES)}")
     return str(value)
 
 
@@ -227,16 +232,21 @@ def secrets(value: Any, key: str) -> dict[str, Any]:
     return value
 
 
-_GRANTS: Final = ("authorization_code", "client_credentials", "enterprise", "workload_identity")
+GRANTS: Final = ("authorization_code", "client_credentials", "enterprise", "workload_identity")
 
 
 def grant(value: Any, key: str) -> str:
-    if value not in _GRANTS:
-        raise InvalidValue(key, f"must be one of {', '.join(_GRANTS)}")
+    if value not in GRANTS:
+        raise InvalidValue(key, f"must be one of {', '.join(GRANTS)}")
     return str(value)
 
 
-_AUTH_KEYS: Final[dict[str, Callable[[Any, str], Any]]] = {
+def scopes(value: Any, key: str) -> Any:
+    """An array, or one string with spaces."""
+    return value.split() if isinstance(value, str) else texts(value, key)
+
+
+AUTH_READERS: Final[dict[str, Callable[[Any, str], Any]]] = {
     "clientId": text,
     "clientSecret": text,
     "clientIdMetadataUrl": text,
@@ -244,7 +254,7 @@ _AUTH_KEYS: Final[dict[str, Callable[[Any, str], Any]]] = {
     "clientName": text,
     "tokenEndpointAuthMethod": text,
     "authorizationServer": text,
-    "scopes": lambda value, key: value.split() if isinstance(value, str) else texts(value, key),
+    "scopes": scopes,
     "allowDynamicRegistration": flag,
     "grant": grant,
     "privateKeyFile": filled,
@@ -253,13 +263,13 @@ _AUTH_KEYS: Final[dict[str, Callable[[Any, str], Any]]] = {
     "idp": text_mapping,
     "subjectTokenFile": filled,
 }
-AUTH_KEYS: Final = tuple(_AUTH_KEYS)
+AUTH_KEYS: Final = tuple(AUTH_READERS)
 
 
 def auth(value: Any, key: str) -> dict[str, Any]:
     """Validated, with the names of the file; unknown keys are kept."""
     found = dict(mapping(value, key))
-    for name, read in _AUTH_KEYS.items():
+    for name, read in AUTH_READERS.items():
         if name in found:
             found[name] = read(found[name], f"{key}.{name}")
     return found
@@ -285,8 +295,8 @@ SERVER_KEYS: Final = (
     Key("meta", "meta", mapping),
     Key("secretKeys", "secret_keys", secrets),
     Key("sessionMode", "session_mode", session_mode),
-    Key("maxConcurrency", "max_concurrency", at_least(1)),
-    Key("maxMessageBytes", "max_message_bytes", at_least(1)),
+    Key("maxConcurrency", "max_concurrency", AtLeast(1)),
+    Key("maxMessageBytes", "max_message_bytes", AtLeast(1)),
     Key("caFile", "ca_file", filled),
     Key("insecure", "insecure", flag),
     Key("connectionTimeout", "connection_timeout_s", milliseconds),
@@ -294,7 +304,7 @@ SERVER_KEYS: Final = (
     Key("progressResetsTimeout", "progress_resets_timeout", flag),
     Key("maxTotalTimeout", "max_total_timeout_s", milliseconds),
     Key("pingInterval", "ping_interval_s", milliseconds),
-    Key("maxRetries", "max_retries", at_least(0)),
+    Key("maxRetries", "max_retries", AtLeast(0)),
     Key("retryBackoff", "retry_backoff_s", delays),
 )
 
@@ -319,19 +329,19 @@ TOP_KEYS: Final = (
         "How long a person has to sign in.",
     ),
     Key(
-        "connectionRetryCount", "connection_retry_count", at_least(0),
+        "connectionRetryCount", "connection_retry_count", AtLeast(0),
         "How often a failed connection is retried; a server's maxRetries overrides it.",
     ),
     Key(
         "capabilitiesRefreshIntervalSeconds", "capabilities_refresh_interval_s", interval_s,
-        "How often the gateway refreshes lists: 0 for never, otherwise at least 30.", is_used=False,
+        "How often the gateway refreshes lists: 0 for never, otherwise at least 30.",
     ),
     Key(
         "cacheTtlMs", "cache_ttl_s", milliseconds,
-        "How many milliseconds lists are cached.", is_used=False,
+        "How many milliseconds lists are cached.",
     ),
     Key(
-        "taskTtlSeconds", "task_ttl_s", at_least(1),
+        "taskTtlSeconds", "task_ttl_s", AtLeast(1),
         "How long tasks are kept: those that the page starts, and those that it holds for servers.",
     ),
     Key(
@@ -339,7 +349,7 @@ TOP_KEYS: Final = (
         "The level from which servers of 2026-07-28 are asked to log, or off; others log unasked.",
     ),
     Key(
-        "serverOutputMegabytes", "server_output_mb", at_least(0),
+        "serverOutputMegabytes", "server_output_mb", AtLeast(0),
         "How much of a server's stderr and stray stdout a run records in full; then the latest "
         "lines and their count. 0: no limit.",
     ),
@@ -349,12 +359,13 @@ TOP_KEYS: Final = (
     ),
     Key(
         "defaultPresetId", "default_preset_id", filled,
-        "The view to start with.", is_used=False,
+        "The view that the gateway publishes at /mcp.",
     ),
     Key(
         "profiles", "profiles", mapping,
         "Profiles that answer servers' questions automatically, by name.",
     ),
-    Key("views", "views", mapping, "What the gateway publishes, by name.", is_used=False),
+    Key("views", "views", mapping, "What the gateway publishes, by name."),
+    Key("gateway", "gateway", mapping, "Where the gateway listens, and its limits."),
     Key("settings", "settings", mapping, "Settings of the user interface.", is_used=False),
 )  # fmt: skip

@@ -27,18 +27,18 @@ def read_claude_desktop(document: dict[str, Any], reading: Reading) -> Iterable[
 def read_claude_code(document: dict[str, Any], reading: Reading) -> Iterator[ImportedServer]:
     """`.mcp.json`, and `.claude.json` with servers for all projects and for single ones."""
     change = claude_code(reading)
-    for server in _servers(_project(mapping(document.get("projects")), reading), change):
+    projects = mapping(document.get("projects"))
+    project = project_key(projects, reading.folder, reading.here.platform)
+    for server in _servers(mapping(projects.get(project)), change):
         yield ImportedServer(name=server.name, raw=server.raw, scope="local")
     yield from _servers(document, change)
 
 
-def _project(projects: dict[str, Any], reading: Reading) -> dict[str, Any]:
-    """The settings of the current project: the longest folder at or above ours."""
-    platform = reading.here.platform
-    inside = _comparable(reading.folder, platform) + "/"
-    paths = {_comparable(path, platform): mapping(projects[path]) for path in projects}
-    above = [path for path in paths if inside.startswith(path + "/")]
-    return paths[max(above, key=len)] if above else {}
+def project_key(projects: Mapping[str, Any], folder: str, platform: str) -> str:
+    """The key of the project that a folder belongs to: the longest path at or above it, or ""."""
+    inside = _comparable(folder, platform) + "/"
+    above = [path for path in projects if inside.startswith(_comparable(path, platform) + "/")]
+    return max(above, key=lambda path: len(_comparable(path, platform)), default="")
 
 
 def _comparable(path: str, platform: str) -> str:

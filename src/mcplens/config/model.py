@@ -14,7 +14,7 @@ import msgspec
 from mcplens.errors import InspectorError
 
 TransportName = Literal["stdio", "http", "sse", "websocket"]
-SessionMode = Literal["persistent", "per-call"]
+SessionMode = Literal["persistent", "per-call", "per-client"]
 
 # given: named by the user; local: the user's, for one project; project: part of a project.
 Scope = Literal["given", "local", "project", "user"]
@@ -134,7 +134,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     secret_keys: tuple[str, ...] = ()
     default_preset_id: str | None = None
     profiles: Mapping[str, Any] = msgspec.field(default_factory=dict)  # filled in when used
+    # Both validated, as the file has them; config/views.py makes values of them.
     views: dict[str, Any] = msgspec.field(default_factory=dict)
+    gateway: dict[str, Any] = msgspec.field(default_factory=dict)
     settings: dict[str, Any] = msgspec.field(default_factory=dict)
 
     def __repr__(self) -> str:  # profiles and views may hold tokens

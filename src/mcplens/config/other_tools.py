@@ -16,7 +16,7 @@ import msgspec
 
 from mcplens.config.entries import build_entry
 from mcplens.config.environment import Environment, current_environment, walk_upward
-from mcplens.config.files import invalid, parse_json, read_text, read_toml, read_yaml
+from mcplens.config.files import invalid, parse_json, read_text, toml_value, yaml_value
 from mcplens.config.jsonc import Document
 from mcplens.config.model import Scope, ServerEntry, Source
 from mcplens.config.tool_reader import Read, Reading, mapping
@@ -167,11 +167,11 @@ def read_servers(
 
 def _content(path: str, document: Document | None) -> Any:
     if document is None:
-        if path.lower().endswith(".toml"):
-            return read_toml(path)
-        if path.lower().endswith((".yaml", ".yml")):
-            return read_yaml(path)
         text = read_text(path)
+        if path.lower().endswith(".toml"):
+            return toml_value(path, text)
+        if path.lower().endswith((".yaml", ".yml")):
+            return yaml_value(path, text)
         try:  # ~/.claude.json can be megabytes; strict JSON is parsed 40 times as fast
             return msgspec.json.decode(text)
         except msgspec.DecodeError:

@@ -5,6 +5,7 @@ Owned by one connection for its whole life, across reconnects. Called by the ses
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
 from mcplens.protocol.frames import RequestId
@@ -13,12 +14,15 @@ T = TypeVar("T")
 
 # Abandoned requests that may still be answered; older ones count as unknown.
 LATE_LIMIT: Final = 1_000
+LATE_MAX_BYTES: Final = 16 * 1024 * 1024
 
 
 class Correlation(Generic[T]):
-    """Requests that wait for an answer, by id."""
+    """Requests that wait for an answer, by id; `size_of` is what a request keeps in memory."""
 
-    def __init__(self) -> None:
+    def __init__(self, size_of: Callable[[T], int] = lambda _: 0) -> None:
+        self._size_of = size_of
+        self._late_bytes = 0
         self._last_id = 0
         self._taken: set[int] = set()  # ids above the counter that raw frames used
         self._late: dict[RequestId, T] = {}
@@ -53,13 +57,19 @@ class Correlation(Generic[T]):
         request = self.waiting.pop(identity, None)
         if request is not None:
             self._late[identity] = request
-            if len(self._late) > LATE_LIMIT:
-                del self._late[next(iter(self._late))]
+            self._late_bytes += self._size_of(request)
+            while len(self._late) > LATE_LIMIT or (
+                self._late_bytes > LATE_MAX_BYTES and len(self._late) > 1
+            ):
+                self.late(next(iter(self._late)))
         return request
 
     def late(self, identity: RequestId) -> T | None:
         """The abandoned request with this id, once."""
-        return self._late.pop(identity, None)
+        request = self._late.pop(identity, None)
+        if request is not None:
+            self._late_bytes -= self._size_of(request)
+        return request
 
     def given_up(self, identity: RequestId) -> T | None:
         """The request that was given up under this id and is still remembered."""

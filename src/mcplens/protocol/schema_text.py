@@ -1,7 +1,8 @@
 """Text as a value of a JSON Schema: `1,2,3` as a list of integers, `{…}` as an object.
 
-Where the schema allows text, text it is. Nothing is checked beyond the type, since sending what a
-server must refuse is part of testing it. Called by the command line for typed arguments.
+Where the schema allows text, text it is. Nothing is checked beyond the type and the values that a
+schema lists, since sending what a server must refuse is part of testing it. Called by the command
+line for typed arguments.
 """
 
 from __future__ import annotations
@@ -32,11 +33,15 @@ def strict_json(text: str) -> Any:
     return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
 
 
-def from_text(text: str, schema: Any, root: Any, level: int = 0) -> Any:
+def from_text(
+    text: str, schema: Any, root: Any, level: int = 0, *, any_option: bool = False
+) -> Any:
     """The value that a text stands for; the text itself where the schema allows one.
 
+    With `any_option`, a value that is not among those that the schema lists passes too.
+
     Raises:
-        ValueError: the text is no value of the schema's types.
+        ValueError: the text is no value of the schema's types, or none of its options.
     """
     found = alternatives(schema, root)
     for flat in found:
@@ -49,11 +54,13 @@ def from_text(text: str, schema: Any, root: Any, level: int = 0) -> Any:
         return text
     for flat in (*free, *found) if level < _MOST_LEVELS else ():
         try:
-            return _of_kind(text, flat, root, level + 1)
+            value = _of_kind(text, flat, root, level + 1, any_option)
         except ValueError:
             continue
-    if not free and any(isinstance(one, str) for flat in found for one in options_of(flat)):
-        return text  # the server says what is wrong with it
+        if any_option or not options_of(flat) or value in options_of(flat):
+            return value
+    if any_option and any(isinstance(one, str) for flat in found for one in options_of(flat)):
+        return text
     raise ValueError("of another type")
 
 
@@ -65,7 +72,7 @@ def item_schema(schema: Any, root: Any) -> list[Any]:
     return []
 
 
-def _of_kind(text: str, flat: dict[str, Any], root: Any, level: int) -> Any:
+def _of_kind(text: str, flat: dict[str, Any], root: Any, level: int, any_option: bool) -> Any:
     bare = text.strip()
     match type_of(flat):
         case "boolean" if bare.lower() in _BOOLEANS:
@@ -73,7 +80,7 @@ def _of_kind(text: str, flat: dict[str, Any], root: Any, level: int) -> Any:
         case "integer" | "number" as kind:
             return _number(bare, is_integer=kind == "integer")
         case "array":
-            return _list(text, flat, root, level)
+            return _list(text, flat, root, level, any_option)
         case "object" if isinstance(value := strict_json(bare), dict):
             return value
         case "null" if bare in ("", "null"):
@@ -81,7 +88,7 @@ def _of_kind(text: str, flat: dict[str, Any], root: Any, level: int) -> Any:
     raise ValueError("of another type")
 
 
-def _list(text: str, flat: dict[str, Any], root: Any, level: int) -> list[Any]:
+def _list(text: str, flat: dict[str, Any], root: Any, level: int, any_option: bool) -> list[Any]:
     """JSON, or the items with commas between them."""
     bare = text.strip()
     if bare.startswith(("[", "{")):
@@ -93,7 +100,7 @@ def _list(text: str, flat: dict[str, Any], root: Any, level: int) -> list[Any]:
     rest = flat.get("items", True)
     parts = text.split(",") if bare else []
     return [
-        from_text(part, first[at] if at < len(first) else rest, root, level)
+        from_text(part, first[at] if at < len(first) else rest, root, level, any_option=any_option)
         for at, part in enumerate(parts)
     ]
 

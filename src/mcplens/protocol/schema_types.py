@@ -154,6 +154,20 @@ def options_of(flat: dict[str, Any]) -> list[Any]:
     return [flat["const"]] if "const" in flat else _list(flat.get("enum"))
 
 
+def listed_values(schema: Any, root: Any) -> list[Any]:
+    """The values that a schema allows, null too, if it lists all of them; else an empty list."""
+    values: list[Any] = []
+    nulls: list[Any] = []
+    for flat in alternatives(schema, root):
+        if options := options_of(flat):
+            values += options
+        elif type_of(flat) == "null":
+            nulls = [None]
+        else:
+            return []
+    return values and values + nulls
+
+
 def default_of(schema: Any, root: Any) -> list[Any]:
     """The default of a schema, in a list; an empty one if it has none."""
     if isinstance(schema, dict) and "default" in schema:
@@ -208,12 +222,16 @@ def _plain_name(flat: dict[str, Any], root: Any, level: int) -> str:
     if kind != "array" or level >= _SHOWN_LEVELS:
         return kind or "any"
     item = type_name(flat.get("items"), root, level=level + 1)
-    return f"({item})[]" if "|" in item else f"{item}[]"
+    return f"({item})[]" if "|" in item and not item.endswith(")[]") else f"{item}[]"
 
 
 def shown_value(value: Any) -> str:
-    """A value of a schema in a line: a text as it is, anything else as JSON."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    """A value of a schema in a line: a text as it is unless it is empty, anything else as JSON."""
+    text = (
+        value
+        if isinstance(value, str) and value
+        else json.dumps(value, ensure_ascii=False, default=str)
+    )
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from mcplens.clock import Clock, Timer
 from mcplens.errors import TimeoutExpired
-from mcplens.protocol.deadlines import NEVER
+from mcplens.protocol.deadlines import NEVER, Deadline
 from mcplens.session.config import ConnectionConfig
 from mcplens.session.queue import CallTag
 
@@ -21,11 +21,9 @@ from mcplens.session.queue import CallTag
 class CallLimit:
     """The limit of one call, from when it was made until its end."""
 
-    def __init__(
-        self, owner: CallLimits, tag: CallTag, timeout_s: float, config: ConnectionConfig
-    ) -> None:
+    def __init__(self, owner: CallLimits, tag: CallTag, deadline: Deadline) -> None:
         self.call_id = tag.call_id
-        self.deadline = config.deadline(owner.clock.monotonic(), timeout_s)
+        self.deadline = deadline
         self._owner = owner
         self._clock = owner.clock
         self._began = self._clock.monotonic()
@@ -119,7 +117,11 @@ class CallLimits:
 
     def start(self, tag: CallTag, timeout_s: float) -> CallLimit:
         """The limit of a call that begins now."""
-        limit = CallLimit(self, tag, timeout_s, self._config)
+        return self.adopt(tag, self._config.deadline(self.clock.monotonic(), timeout_s))
+
+    def adopt(self, tag: CallTag, deadline: Deadline) -> CallLimit:
+        """The limit of a call that has this deadline already."""
+        limit = CallLimit(self, tag, deadline)
         self._running.add(limit)
         return limit
 

@@ -5,7 +5,7 @@ Also what is subscribed to, in the way of either era, and restored after a recon
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any, Final, TypeVar, Unpack
 
 import msgspec
@@ -69,6 +69,8 @@ class Catalog:
         self._subscribed: set[str] = set()
         self._level = connection.options.log_level  # chosen by the user
         self.reads_updates = True  # else the surface reads it after ResourceRefreshed
+        # Set by the owner: called when a list was fetched again, with what went wrong.
+        self.on_refreshed: Callable[[str, InspectorError | None], None] | None = None
         self._refresher = Refresher()
         self._announced: set[str] = set()  # names of refetches that the server asked for
         self.subscription_stream = SubscriptionStream(connection, self._refetch)
@@ -224,15 +226,22 @@ class Catalog:
     async def _fetch_again(self, kind: str) -> None:
         is_announced = self._is_announced(kind)
         count = 0
-        failure: dict[str, Any] | None = None
+        failure: InspectorError | None = None
         try:
             items = await self.fetch(kind, METHODS[kind][1], tag=CallTag(purpose="catalog"))
             count = len(items)
         except InspectorError as error:
-            failure = error.shortened().to_dict()
+            failure = error.shortened()
         self._connection.publish(
-            ListRefreshed(kind=kind, count=count, error=failure, is_unannounced=not is_announced)
+            ListRefreshed(
+                kind=kind,
+                count=count,
+                error=None if failure is None else failure.to_dict(),
+                is_unannounced=not is_announced,
+            )
         )
+        if self.on_refreshed is not None:
+            self.on_refreshed(kind, failure)
 
     # -- resources -----------------------------------------------------------------------------
 

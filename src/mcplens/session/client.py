@@ -37,6 +37,7 @@ from mcplens.session.notifications import NotificationHandler, Notifications
 from mcplens.session.options import ClientOptions
 from mcplens.session.question_handler import RequestHandler
 from mcplens.session.queue import CallTag, RequestQueue
+from mcplens.session.raw_calls import RawCalls
 from mcplens.session.receiver_tasks import ReceiverTasks
 from mcplens.session.request_sender import OnProgress, RequestOptions, RequestSender
 from mcplens.session.results import Reply, check_reply, decode_reply, typed, typed_tool_result
@@ -86,6 +87,7 @@ class Client:
         # What asks the server.
         self._requests = RequestSender(connection)
         self._rounds = InputRounds(connection, self._requests, self._server_requests.ask)
+        self.raw_calls = RawCalls(connection, self._requests, self._rounds)
         self._catalog = Catalog(connection, self._requests, self._rounds)
         self._client_tasks = ClientTasks(
             connection, self._requests, self._rounds, self._catalog.subscription_stream
@@ -196,6 +198,10 @@ class Client:
     async def reconnect(self) -> None:
         """Connect at once, from ERROR (without waiting for the next retry) or DISCONNECTED."""
         await self._connector.reconnect()
+
+    def retry_now(self) -> None:
+        """Do not wait any longer for the next retry, if one is waited for."""
+        self._connector.retry_now()
 
     async def disconnect(self, closing: Closing = Closing.GRACEFUL) -> None:
         """Disconnect; what waits is rejected and nothing is left running."""

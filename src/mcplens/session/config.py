@@ -52,6 +52,8 @@ class RetryConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     max_attempts: int | None = 3  # retries after the first attempt; None for ever
     backoff_s: tuple[float, ...] = (1.0, 2.0, 4.0)
+    # Each delay is a random part of what backoff_s says, so that many do not retry at once.
+    full_jitter: bool = False
     # Exactly these codes, ours or the system's; () for none, None for the built-in decision.
     retryable_errors: tuple[str, ...] | None = None
 
@@ -59,7 +61,12 @@ class RetryConfig(msgspec.Struct, frozen=True, kw_only=True):
         """How long to wait before this retry (from 1); the last delay is used on and on."""
         if not self.backoff_s:
             return 0.0
-        return self.backoff_s[min(retry, len(self.backoff_s)) - 1]
+        delay_s = self.backoff_s[min(retry, len(self.backoff_s)) - 1]
+        if not self.full_jitter:
+            return delay_s
+        import random  # 2 ms, and only needed for a retry
+
+        return random.uniform(0.0, delay_s)
 
 
 class HandlerConfig(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,14 +7,16 @@ current session, which changes with each reconnect. connector.py alone changes s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any, Final, TypeVar
 
 from mcplens.bus import Publisher
 from mcplens.clock import Clock
 from mcplens.errors import InspectorError
-from mcplens.events import Purpose, Remark
+from mcplens.events import Purpose, Remark, StateChanged
 from mcplens.protocol.correlation import Correlation
 from mcplens.protocol.lifecycle import ConnectionState, Lifecycle
+from mcplens.session.call_hooks import CallHooks, OnNotification
 from mcplens.session.call_limit import CallLimits
 from mcplens.session.config import ConnectionConfig
 from mcplens.session.handshake import Introduction
@@ -51,7 +53,7 @@ class Connection:
         self.introduction: Introduction | None = None
         self.session: Session | None = None
         self.latency_s: float | None = None
-        self.correlation: Correlation[QueueEntry] = Correlation()
+        self.correlation: Correlation[QueueEntry] = Correlation(attrgetter("request_bytes"))
         self.queue = RequestQueue(
             self._start_entry,
             clock=clock,
@@ -61,6 +63,11 @@ class Connection:
         self.queue.on_abort = self.cancel
         self.queue.on_failed = self._describe_failed
         self.limits = CallLimits(clock, self.config)
+        self.call_hooks: dict[str, CallHooks] = {}  # of the calls that have some, by call_id
+        # Set by the owner: gets each notification that no call's hook takes.
+        self.on_notification: OnNotification | None = None
+        # Set by the owner: called after each change of the state.
+        self.on_moved: Callable[[StateChanged], None] | None = None
         # Set by the client: cancels the questions that a call caused.
         self.on_call_cancelled: Callable[[str], None] | None = None
 

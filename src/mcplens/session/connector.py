@@ -102,6 +102,11 @@ class Connector:
         if not self._connection.is_connected:
             raise self._connection.lifecycle.last_error or CancelledRequest("disconnected")
 
+    def retry_now(self) -> None:
+        """Do not wait any longer for the next retry, if one is waited for."""
+        if self._connection.state is ConnectionState.ERROR:
+            self._retry_wait.cut_short()
+
     async def disconnect(self, closing: Closing = Closing.GRACEFUL) -> None:
         """Disconnect from whatever state; safe to call at any time."""
         await self._task.cancel()
@@ -362,17 +367,18 @@ class Connector:
             )
             raise self._connection.describe(error) from None
         self._log_move(old.state, event, error, retry_in_s)
-        self._connection.publish(
-            StateChanged(
-                old=old.state.value,
-                new=self._connection.lifecycle.state.value,
-                transition=event.value,
-                retry_count=self._connection.lifecycle.retry_count,
-                max_retries=self._retry_policy.max_retries,
-                retry_in_s=retry_in_s,
-                error=error.to_dict() if error is not None else None,
-            )
+        moved = StateChanged(
+            old=old.state.value,
+            new=self._connection.lifecycle.state.value,
+            transition=event.value,
+            retry_count=self._connection.lifecycle.retry_count,
+            max_retries=self._retry_policy.max_retries,
+            retry_in_s=retry_in_s,
+            error=error.to_dict() if error is not None else None,
         )
+        self._connection.publish(moved)
+        if self._connection.on_moved is not None:
+            self._connection.on_moved(moved)
 
     def _log_move(
         self,

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from msgspec import Raw
+
 from mcplens.protocol.eras import (
     LOG_LEVEL,
     PROTOCOL_VERSION,
@@ -20,9 +22,10 @@ from mcplens.protocol.eras import (
     parameter_headers,
     standard_headers,
 )
-from mcplens.protocol.frames import Frame, Kind, Message
+from mcplens.protocol.frames import Frame, Kind, Message, decode_value
 from mcplens.session.capabilities import for_stateless
 
+_NAMING: Final = ("name", "uri", "taskId")  # the parameters that headers repeat
 _CALLS: Final = (Kind.REQUEST, Kind.NOTIFICATION)
 
 
@@ -65,11 +68,13 @@ class Envelope:
         """The headers of a stateless request: those that repeat its body, then the caller's."""
         if not self._has_headers:
             return extra
-        headers = standard_headers(method, params)
-        name = params.get("name")
+        readable = {key: _decoded(params[key]) for key in _NAMING if key in params}
+        headers = standard_headers(method, readable)
+        name = readable.get("name")
         if method == "tools/call" and isinstance(name, str) and name in self.header_parameters:
+            arguments = _decoded(params.get("arguments"))
             mirrored = self.header_parameters[name]
-            headers |= parameter_headers(mirrored, params.get("arguments") or {})
+            headers |= parameter_headers(mirrored, arguments or {})
         headers["MCP-Protocol-Version"] = self._version_in(params)
         return headers | extra if extra else headers
 
@@ -88,6 +93,11 @@ class Envelope:
         meta = params.get("_meta")
         named = meta.get(PROTOCOL_VERSION) if isinstance(meta, Mapping) else None
         return header_value(named) if isinstance(named, str) else self.version
+
+
+def _decoded(value: Any) -> Any:
+    """A value of params that may have been left undecoded."""
+    return decode_value(value)[0] if isinstance(value, Raw) else value
 
 
 def with_meta(params: Any, meta: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from mcplens.bus import Publisher
 from mcplens.errors import InspectorError, classify
 from mcplens.events import LogReceived, NotificationReceived, ProgressReceived, Remark
 from mcplens.protocol.frames import ABSENT, Frame, RequestId
-from mcplens.session.attribution import Received
+from mcplens.session.attribution import Link, Received
 from mcplens.session.connection import Connection
 from mcplens.session.queue import Progress
 
@@ -112,6 +112,7 @@ class Notifications:
             params = frame.value() if frame.body is not ABSENT else None
         except ValueError as problem:
             self._remark(f"params of {method} cannot be read: {problem}")
+            self._pass_on(frame, received.link)
             return
         fields = params if isinstance(params, dict) else {}
         if method == "notifications/progress":
@@ -121,9 +122,23 @@ class Notifications:
         else:
             self._publish_notification(method, params, received)
             self._act(frame, method, fields)
+        self._pass_on(frame, received.link)
         handler = self._handlers.get(method) or self._handlers.get("*")
         if handler is not None:
             self._hand_to(handler, method, params)
+
+    def _pass_on(self, frame: Frame, link: Link) -> None:
+        """As it came, to the hook of the call that it belongs to, else to the owner."""
+        connection = self._connection
+        hooks = None if link.call_id is None else connection.call_hooks.get(link.call_id)
+        take = hooks.on_notification if hooks is not None else None
+        take = take or connection.on_notification
+        if take is None:
+            return
+        try:
+            take(frame, link)
+        except Exception as problem:  # foreign code: the session goes on
+            self._failed(frame.method, problem)
 
     def _act(self, frame: Frame, method: str, fields: dict[str, Any]) -> None:
         if method in LIST_CHANGED:

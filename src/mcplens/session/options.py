@@ -146,6 +146,7 @@ class TransportKeywords(TypedDict, total=False):
     auth: Mapping[str, Any] | None
     sign_in: SignInBy
     sign_in_timeout_s: float
+    sign_in_networks: Literal["any", "public"]
     # Both.
     max_message_bytes: int
 

@@ -20,7 +20,7 @@ from mcplens.events import FrameSent, Purpose
 from mcplens.protocol.deadlines import NEVER, Deadline
 from mcplens.protocol.frames import Frame, Message, RequestId
 
-# Results kept in the history, beside the limit on their number.
+# Requests and results kept in the history, beside the limit on their number.
 HISTORY_MAX_BYTES: Final = 4 * 1024 * 1024
 
 
@@ -125,6 +125,11 @@ class QueueEntry(msgspec.Struct, eq=False):
     @property
     def is_settled(self) -> bool:
         return self.completed_at is not None
+
+    @property
+    def request_bytes(self) -> int:
+        """What the request keeps in memory: its params, and the frame that carried them."""
+        return 0 if self.sent is None else 2 * self.sent.size_bytes
 
     @property
     def is_waiting_on_user(self) -> bool:
@@ -342,14 +347,15 @@ class RequestQueue:
 
     def _remember(self, entry: QueueEntry) -> None:
         history, result = self._history, entry.result
+        weight = entry.request_bytes
         if type(result) is Frame:
-            entry.weight = len(result.raw)
-            self._history_bytes += entry.weight
+            weight += len(result.raw)
         elif entry.error is not None:
             if self.on_failed is not None:
                 self.on_failed(entry, entry.error)
-            entry.weight = entry.error.size_bytes
-            self._history_bytes += entry.weight
+            weight += entry.error.size_bytes
+        entry.weight = weight
+        self._history_bytes += weight
         if len(history) == history.maxlen and history:
             self._history_bytes -= history[0].weight
         history.append(entry)

@@ -27,6 +27,7 @@ from mcplens.events import (
 from mcplens.protocol.frames import Frame, RequestId
 from mcplens.protocol.tasks import related_task_of
 from mcplens.session.attribution import Received
+from mcplens.session.call_hooks import OnQuestion
 from mcplens.session.capabilities import declares_tasks
 from mcplens.session.connection import Connection
 from mcplens.session.question_handler import (
@@ -97,6 +98,23 @@ class ServerRequests:
             return self._tasks.handlers().get(method) if offered else None
         return self._own_handlers.get(method) if CAPABILITY_OF.get(method) in declared else None
 
+    def _handler_for(self, method: str, call_id: str | None) -> RequestHandler | None:
+        """The handler, after the hook of the call that caused the question, if it has one."""
+        handler = self._handler_of(method)
+        hook = self._hook_of(call_id)
+        if handler is None or hook is None or method not in CAPABILITY_OF:
+            return handler
+
+        async def hook_first(request: ServerRequest) -> Any:
+            answer = await hook(request)
+            return await _handled(handler, request) if answer is None else answer
+
+        return hook_first
+
+    def _hook_of(self, call_id: str | None) -> OnQuestion | None:
+        hooks = None if call_id is None else self._connection.call_hooks.get(call_id)
+        return None if hooks is None else hooks.on_question
+
     def received(self, frame: Frame, received: Received) -> None:
         """A request came from the server."""
         connection = self._connection
@@ -128,7 +146,7 @@ class ServerRequests:
                 call_id=link.call_id,
             )
         )
-        handler = self._handler_of(frame.method)
+        handler = self._handler_for(frame.method, link.call_id)
         if handler is None:
             session.sender.refuse(frame.id, METHOD_NOT_FOUND, f"{frame.method} is not supported")
             self._ended(frame.id, frame.method, "refused: no handler", received.seq)
@@ -182,7 +200,7 @@ class ServerRequests:
             ServerError: there is no handler for such questions, or it refused.
             CancelledRequest: the connection ended meanwhile.
         """
-        handler = self._handler_of(request.method)
+        handler = self._handler_for(request.method, request.call_id)
         if handler is None:
             raise ServerError(METHOD_NOT_FOUND, f"{request.method} is not supported")
         session = self._connection.session
@@ -238,7 +256,7 @@ class ServerRequests:
     ) -> None:
         paused = self._pause(session, request)
         limits = self._connection.limits.pause(request.call_id)
-        if request.method in self._handlers:
+        if request.method in self._handlers or self._hook_of(request.call_id) is not None:
             self._of_users[request.id] = request.call_id
         outcome = "withdrawn"
         try:

@@ -106,13 +106,16 @@ class HttpClient:
             credentials = aiohttp.encode_basic_auth(url.user, url.password or "")
             self._own_headers["Authorization"] = credentials
         tls = options.tls_context() if url.scheme == "https" else None
+        # Not trust_env, which would also read ~/.netrc.
+        proxy = proxy_for(url.scheme, url.host or "", url.port)
+        # A proxy resolves names itself, and its own address is the user's choice.
+        guard = options.guard if proxy is None else None
         self._session = aiohttp.ClientSession(
-            connector=connector(tls),
+            connector=connector(tls, guard),
             # A cookie that the user did not configure would be sent without being shown.
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=options.connect_timeout_s),
-            # Not trust_env, which would also read ~/.netrc.
-            proxy=proxy_for(url.scheme, url.host or "", url.port),
+            proxy=proxy,
             max_line_size=_MAX_HEADER_BYTES,
             max_field_size=_MAX_HEADER_BYTES,
         )

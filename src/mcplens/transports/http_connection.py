@@ -9,11 +9,14 @@ from __future__ import annotations
 import asyncio
 import ssl
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from aiohttp import ClientPayloadError, TCPConnector
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError
+
+if TYPE_CHECKING:
+    from mcplens.transports.private_networks import PublicNetworkGuard
 
 _BREAKS: Final = {
     "ContentLengthError": "the connection ended before all came that Content-Length announced",
@@ -34,10 +37,11 @@ class HttpConnection(ResponseHandler):
             body.set_exception(ClientPayloadError(f"what follows is not valid HTTP: {exc.message}"))
 
 
-def connector(tls: ssl.SSLContext | None) -> TCPConnector:
+def connector(tls: ssl.SSLContext | None, guard: PublicNetworkGuard | None = None) -> TCPConnector:
     """What makes such connections, and keeps them for the next request."""
+    make_socket = None if guard is None else guard.make_socket
     # No limit: streams that stay open must not starve the requests beside them.
-    made = TCPConnector(limit=0, ssl=tls or True)
+    made = TCPConnector(limit=0, ssl=tls or True, socket_factory=make_socket)
     make = partial(HttpConnection, loop=asyncio.get_running_loop())
     made._factory = make  # type: ignore[assignment]
     return made

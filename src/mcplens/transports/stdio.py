@@ -32,10 +32,11 @@ from mcplens.transports.launch import Launch, needs_shell_path, require_posix, r
 
 _STDERR_LINE_BYTES: Final = 64 * 1024
 _LAST_WORDS: Final = 20
+_NODE_VERSION: Final = re.compile(r"Node\.js v\d+\.\d+\.\d+")
+_ADVICE: Final = re.compile(r"(?:Run|See|Try) ['\"`][^'\"`]*--help['\"`]")  # as docker ends
+_BELOW_CAUSE: Final = re.compile(r"\s|[{}\]]")
 # Colours and the like, which are for a terminal.
-_ANSI: Final = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-Z`-~])"
-)
+_ANSI: Final = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-Z`-~])"
 # How long a line on stderr may lack its end before it is shown without.
 _PART_S: Final = 1.0
 # After the exit, how long the rest of its output may take to arrive.
@@ -281,9 +282,7 @@ class StdioTransport(Transport):
         else:
             message = f"{name} {describe_exit(code)}"
         message += f"; {self.lack}" if self.lack else ""
-        # A traceback ends with its cause; the details have the lines above.
-        said = (_ANSI.sub("", line).strip() for line in reversed(self._last_words))
-        if last := next(filter(None, said), None):
+        if last := _cause(self._last_words):
             is_old = self._is_negotiated and not self._has_spoken
             when = ", before the last message to it" if is_old else ""
             message += f"; its last words on stderr{when}: {last}"
@@ -357,3 +356,15 @@ class StdioTransport(Transport):
         except TimeoutError:
             return False
         return True
+
+
+def _cause(lines: Sequence[str]) -> str:
+    """Why a server ended, by its last lines: a traceback ends with its cause, but one of Node has
+    a stack, fields of the error and the version of Node below it, and some end with advice."""
+    is_of_node = False
+    for line in (re.sub(_ANSI, "", line).rstrip() for line in reversed(lines)):
+        if _NODE_VERSION.fullmatch(line):
+            is_of_node = True
+        elif line and not _ADVICE.match(line) and not (is_of_node and _BELOW_CAUSE.match(line)):
+            return line.strip()
+    return ""

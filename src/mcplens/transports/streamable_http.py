@@ -271,7 +271,8 @@ class StreamableHttpTransport(Transport):
             status=refusal.status,
             headers=refusal.headers,
             body=refusal.body,
-            details=refusal.details,
+            # This request was refused, so that it can be sent again; others may have been begun.
+            details={**refusal.details, "refused_id": out.id},
         )
         if self._session.id == carried:
             self._session.take(None)

@@ -1,26 +1,25 @@
-"""One server of the workspace: its configuration entry, its client, and its state.
+"""One server of the workspace: what a page adds to a live server (downstream/live_server.py).
 
-Servers are independent: connecting, losing or closing one never waits for another. What only
-events report (attempts, exit, stderr) is collected by `handle_event`; all else is read from the
-client when needed.
+Lists as a page sees them, subscriptions, sign-in and answer settings. The connection itself, its
+client and what is known of it belong to the live server; this is the ClientSetup that says how its
+clients are made.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from mcplens.app import connect
-from mcplens.background import Background
-from mcplens.bus import Bus
-from mcplens.clock import Clock
+import msgspec
+
 from mcplens.config.connect_options import put_over, to_connect_options
 from mcplens.config.model import ServerEntry, Settings
-from mcplens.errors import InspectorError, classify
+from mcplens.downstream.client_setup import ClientSetup, DefaultSetup, MadeOf
+from mcplens.downstream.live_servers import LiveServers
+from mcplens.downstream.options import LiveOptions
+from mcplens.errors import InspectorError
 from mcplens.events import (
     Event,
     ListRefreshed,
@@ -39,19 +38,25 @@ from mcplens.session.capabilities import for_stateless
 from mcplens.session.catalog import METHODS
 from mcplens.session.client import Client
 from mcplens.session.profiles import Profiles
+from mcplens.transports.authorization import Authorizer
 from mcplens.transports.base import Closing
 from mcplens.workspace.answer_settings import CLIENT_OPTIONS, AnswerSettings
-from mcplens.workspace.connection_facts import Attempt, Exit, ResourceSubscription
 from mcplens.workspace.listing import Listing
 from mcplens.workspace.sign_in import SIGN_IN_EVENTS, ServerSignIn
 
-# Enough to see why a server exited; the recording has all of it.
-_STDERR_LINES: Final = 50
-_STDERR_CHARACTERS: Final = 2_000
-# Enough for the calls of one person beside many questions, without flooding a server.
-_CONCURRENCY: Final = 16
+if TYPE_CHECKING:
+    from mcplens.session.roots import RootLike
+
 _ANSWERED: Final = ("capabilities", "roots")  # set by `answer_settings`
-_SETTLED: Final = (ConnectionState.CONNECTED, ConnectionState.DISCONNECTING)
+
+
+class ResourceSubscription(msgspec.Struct):
+    """A subscribed resource; `error` says why it is not subscribed on this connection."""
+
+    uri: str
+    updated: float | None = None
+    updates: int = 0
+    error: dict[str, Any] | None = None
 
 
 class Server:
@@ -61,48 +66,51 @@ class Server:
         self,
         entry: ServerEntry,
         *,
-        bus: Bus,
-        clock: Clock,
+        live_servers: LiveServers,
+        profiles: Callable[[], Profiles],
         changed: Callable[[str], None],
         list_changed: Callable[[str, str], None],
+        sign_in_networks: str = "any",
     ) -> None:
-        self.entry = entry
+        bus, clock = live_servers.bus, live_servers.clock
         self.answer_settings = AnswerSettings(entry)
-        self.client: Client | None = None
         self.overrides: dict[str, Any] = {}  # options given on the command line
         self.is_built_in = False
         self.is_given = False  # given on the command line, in no file of ours
-        self.since = clock.wall()
-        self.error: dict[str, Any] | None = None
-        self.attempt: Attempt | None = None
-        self.exit: Exit | None = None
-        self.stderr: deque[str] = deque(maxlen=_STDERR_LINES)
         self.lists: dict[str, Listing] = {}
         self.subscriptions: dict[str, ResourceSubscription] = {}
         self.sign_in = ServerSignIn(
             entry.name, bus=bus, clock=clock, changed=lambda: changed(self.server_id)
         )
-        self._bus = bus
+        self.connection = live_servers.make(entry, self)
+        self.live = self.connection.live
         self._clock = clock
+        self._concurrency = live_servers.options.concurrency
+        self._is_kept_ready = live_servers.options.keeps_ready
+        self._profiles = profiles
         self._changed = changed
         self._list_changed = list_changed
-        self._made_of: tuple[Any, dict[str, Any]] | None = None
         self._sign_in_for: object = None
-        self._work = Background()
-        self._begun = asyncio.Event()
-        self._begun.set()  # nothing is about to begin
-        self._closing = asyncio.Lock()
+        self._sign_in_networks = sign_in_networks
 
     def __repr__(self) -> str:
         return f"<Server {self.server_id} {self.state.value}>"
 
     @property
+    def entry(self) -> ServerEntry:
+        return self.live.entry
+
+    @property
     def server_id(self) -> str:
-        return self.entry.name
+        return self.live.server_id
+
+    @property
+    def client(self) -> Client | None:
+        return self.live.client
 
     @property
     def state(self) -> ConnectionState:
-        return self.client.state if self.client is not None else ConnectionState.DISCONNECTED
+        return self.live.state
 
     @property
     def stray_lines(self) -> list[str]:
@@ -134,19 +142,19 @@ class Server:
 
     def is_outdated(self, settings: Settings) -> bool:
         """Whether the entry or the settings changed since this connection was made."""
-        if self.state is not ConnectionState.CONNECTED:
-            return False
-        try:
-            return self._made_of != self._made_with(settings)
-        except InspectorError:  # the entry is no longer valid
-            return True
+        self.live.settings = settings
+        return self.live.is_outdated
 
     # -- commands ------------------------------------------------------------------------------
 
     def use(self, entry: ServerEntry) -> None:
-        """Use this entry from the next connection on."""
+        """Use this entry from the next connection on.
+
+        The owner of servers that are kept ready gives it to the connection itself, at once.
+        """
         self.answer_settings.follow(self.entry, entry)
-        self.entry = entry
+        if not self._is_kept_ready:
+            self.live.entry = entry
 
     def follow_sign_in(self, settings: Settings) -> None:
         """Make the sign-in that of the current entry; an entry that cannot be used has none."""
@@ -155,84 +163,62 @@ class Server:
             return
         self._sign_in_for = made_for
         with contextlib.suppress(InspectorError):
-            self.sign_in.follow(*self._made_with(settings))
+            self.sign_in.follow(*self.made_of(self.entry, settings))
 
-    def connect(self, settings: Settings, profiles: Profiles) -> None:
+    def connect(self, settings: Settings) -> None:
         """Start connecting; if it waits for its next attempt, try at once.
 
         Raises:
             InspectorError: the entry cannot be used.
         """
-        is_on_its_way = bool(self._work) or self.state in _SETTLED
-        if is_on_its_way and self.state is not ConnectionState.ERROR:
-            return
-        former = self.client
-        self._make_client(settings, profiles)
-        begun = self._begun = asyncio.Event()
-        work = self._work.start(self._connect(former, begun), f"connect {self.server_id}")
-        work.add_done_callback(lambda _: begun.set())
+        self.live.settings = settings
+        self.live.connect()
 
     async def begun(self) -> None:
         """Wait until connecting has begun; before that, `state` is of the former connection."""
-        await self._begun.wait()
-
-    async def _connect(self, former: Client | None, begun: asyncio.Event) -> None:
-        assert self.client is not None
-        try:
-            if former is not None and former.state is not ConnectionState.DISCONNECTED:
-                await former.disconnect()
-            begun.set()  # waiters resume after this task has moved to CONNECTING
-            await self.client.connect()
-        except InspectorError as error:
-            if error.category != "cancelled":
-                self.error = error.shortened().to_dict()
-        except Exception as problem:  # a bug must not look like an endless attempt to connect
-            classified = classify(problem, "connecting", server_id=self.server_id)
-            self.error = classified.shortened().to_dict()
+        await self.live.begun()
 
     async def disconnect(self, closing: Closing = Closing.GRACEFUL) -> None:
         """Disconnect, or cancel connecting; safe at any time."""
-        async with self._closing:
-            await self._work.end()
-            await self.sign_in.end()
-            for listing in self.lists.values():
-                listing.stop()
-            if self.client is not None:
-                await self.client.disconnect(closing)
+        await self.sign_in.end()
+        for listing in self.lists.values():
+            listing.stop()
+        await self.live.disconnect(closing)
 
-    def _make_client(self, settings: Settings, profiles: Profiles) -> None:
-        """Create a client for the current entry, or keep the former one if nothing has changed."""
-        try:
-            made_of = target, options = self._made_with(settings)
-            client = self.client
-            if client is None or self._made_of != made_of:
-                authorizer = self.sign_in.follow(target, options)
-                if authorizer is not None:
-                    options = {**options, "authorizer": authorizer}
-                client = connect(target, bus=self._bus, clock=self._clock, **options).client
-            self.answer_settings.equip(client, profiles)
-        except InspectorError as error:
-            self.error = error.shortened().to_dict()
-            raise
-        if client is not self.client:
-            self.lists.clear()
-            client.catalog.reads_updates = False
-            if self.client is not None:
-                client.catalog.take_over(self.client.catalog)
-        self.client, self._made_of = client, made_of
+    # -- how its clients are made (ClientSetup) ------------------------------------------------
 
-    def _made_with(self, settings: Settings) -> tuple[Any, dict[str, Any]]:
+    def made_of(self, entry: ServerEntry, settings: Settings) -> MadeOf:
         """Target and options for a new client, without what `answer_settings` sets."""
-        target, options = to_connect_options(self.entry, settings)
+        target, options = to_connect_options(entry, settings)
         retries = settings.connection_retry_count
-        options = {"concurrency": _CONCURRENCY, "max_retries": retries, **options}
+        options = {"concurrency": self._concurrency, "max_retries": retries, **options}
         # The page asks for confirmation instead: testers must be able to send anything.
         options = put_over({**options, "enforce_capabilities": False}, self.overrides)
         for name in _ANSWERED:
             options.pop(name, None)
-        options |= {**CLIENT_OPTIONS, "server_id": self.server_id}
+        options |= {**CLIENT_OPTIONS, "server_id": entry.name}
         options["receiver_task_ttl_s"] = settings.task_ttl_s
+        if entry.url is not None:
+            options["sign_in_networks"] = self._sign_in_networks
         return target, options
+
+    def authorizer(self, made_of: MadeOf) -> Authorizer | None:
+        return self.sign_in.follow(*made_of)
+
+    def equip(self, client: Client) -> None:
+        self.answer_settings.equip(client, self._profiles())
+
+    def adopted(self, client: Client) -> None:
+        """The lists are those of the former client."""
+        self.lists.clear()
+
+    def for_client(
+        self,
+        options: LiveOptions,
+        capabilities: Mapping[str, Any],
+        roots: Sequence[RootLike] | None,
+    ) -> ClientSetup:
+        return DefaultSetup(options, capabilities, roots)
 
     def ready(self, method: str = "", *, is_forced: bool = False) -> Client:
         """The connected client, if the server offers this method.
@@ -308,16 +294,8 @@ class Server:
             case StateChanged():
                 self._moved(event)
             case StderrLine():
-                self.stderr.append(_line(event.data))
                 # Of a connected server, pages read the lines from the events.
                 return self.state is not ConnectionState.CONNECTED
-            case ProcessStarted():
-                self.exit = None
-                self.stderr.clear()
-            case ProcessExited():
-                self.exit = Exit(
-                    event.pid, event.exit_code, event.signal, event.wall, event.stopped_after_s
-                )
             case ListRefreshed():
                 if self.client is not None:
                     self.listing(event.kind).refreshed(self.client, event)
@@ -326,34 +304,12 @@ class Server:
         return True
 
     def _moved(self, event: StateChanged) -> None:
-        wall, new, retries, retry_in_s = event.wall, event.new, event.retry_count, event.retry_in_s
-        self.since = wall
-        self.sign_in.moved(new)
-        if event.error is not None:
-            self.error = event.error
-        elif new == "CONNECTED":
-            self.error = None
+        self.sign_in.moved(event.new)
+        if event.new == "CONNECTED" and event.error is None:
             for listing in self.lists.values():
                 listing.is_stale = True  # the server may have changed meanwhile
             for subscription in self.subscriptions.values():
                 subscription.error = None
-        elif self._is_fresh_start(event):
-            self.error = None
-        elif event.transition == "give_up" and retries and self.error is not None:
-            details = {**self.error.get("details", {}), "attempts": retries + 1}
-            self.error = {**self.error, "details": details}
-        is_trying = new in ("ERROR", "CONNECTING") and (retries or retry_in_s is not None)
-        at = None if retry_in_s is None else wall + retry_in_s
-        # While it waits, the count is that of the next attempt.
-        count = retries + 1 if new == "ERROR" else retries
-        self.attempt = Attempt(count, event.max_retries, at) if is_trying else None
-
-    def _is_fresh_start(self, event: StateChanged) -> bool:
-        """Whether a person connects, or stops connecting: earlier errors are no longer true."""
-        if event.transition in ("connect", "cancel"):
-            return True
-        is_waiting = self.attempt is not None and self.attempt.at is not None
-        return event.transition == "give_up" and is_waiting
 
     def _resource_refreshed(self, event: ResourceRefreshed) -> None:
         uri, error = event.uri, event.error
@@ -372,7 +328,3 @@ HANDLED_EVENTS: Final = frozenset(
         ResourceRefreshed, StderrLine, Remark, *SIGN_IN_EVENTS,
     }
 )  # fmt: skip
-
-
-def _line(data: bytes) -> str:
-    return data[:_STDERR_CHARACTERS].decode("utf-8", "backslashreplace")

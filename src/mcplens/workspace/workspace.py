@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Final, Literal, Self
 
@@ -20,6 +21,9 @@ from mcplens.bus import Bus
 from mcplens.clock import Clock, SystemClock
 from mcplens.config.environment import Environment, current_environment
 from mcplens.config.model import ServerEntry, Source
+from mcplens.downstream.configuration_watcher import ConfigurationWatcher
+from mcplens.downstream.live_servers import LiveServers
+from mcplens.downstream.options import LiveOptions
 from mcplens.errors import InspectorError
 from mcplens.events import (
     ClientTaskChanged,
@@ -39,23 +43,30 @@ from mcplens.transports.base import Closing
 from mcplens.version import VERSION
 from mcplens.workspace import questions
 from mcplens.workspace.answers import Answers
-from mcplens.workspace.bus_reader import BusReader
 from mcplens.workspace.calls import Call, Calls
+from mcplens.workspace.collection_runs import CollectionRuns
 from mcplens.workspace.config_files import BUILT_IN, ConfigFiles
 from mcplens.workspace.confirmation import Confirmations
-from mcplens.workspace.examples import Examples
+from mcplens.workspace.other_runs import OtherRuns
 from mcplens.workspace.questions import QuestionList
+from mcplens.workspace.saved_calls import SavedCalls
 from mcplens.workspace.secret_keys import SecretKeys
 from mcplens.workspace.server import HANDLED_EVENTS, Server
 from mcplens.workspace.server_import import ImportOffers
 from mcplens.workspace.tasks import Role, Tasks
 
-ObjectKind = Literal["servers", "calls", "questions", "tasks", "lists", "settings", "recording"]
+ObjectKind = Literal[
+    "servers", "calls", "questions", "tasks", "lists", "settings", "recording", "collection_runs",
+    "runs",
+]  # fmt: skip
 # The kind of object that changed, its key, and the server that it belongs to ("" for none).
 OnChange = Callable[[ObjectKind, str, str], None]
 
 # The source of a server that was given on the command line.
 GIVEN: Final = "command line"
+# Enough for the calls of one person beside many questions, without flooding a server. That person
+# decides when to connect and what to list.
+LIVE_OPTIONS: Final = LiveOptions(concurrency=16, keeps_ready=False)
 # How long to wait for servers to exit before they are killed.
 _CLOSE_S: Final = 3.0
 # A cancelled call ends at once; one that does not is shown in its current state.
@@ -74,6 +85,9 @@ class Workspace:
         here: Environment | None = None,
         clock: Clock | None = None,
         warn: Callable[[str], None] | None = None,
+        sign_in_networks: str = "any",
+        collections: Sequence[str] = (),
+        live_options: LiveOptions | None = None,
     ) -> None:
         self.clock = clock or SystemClock()
         self.bus = Bus(self.clock)
@@ -81,7 +95,8 @@ class Workspace:
         self.confirmations = Confirmations(self.config_files.here)
         self.import_offers = ImportOffers()
         self.secret_keys = SecretKeys(lambda entry: not self.confirmations.is_needed(entry))
-        self.examples = Examples(self.config_files.here, self.secret_keys.of)
+        self.saved_calls = SavedCalls(self.config_files.here, self.secret_keys.of, collections)
+        self.collection_runs = CollectionRuns(self, self.saved_calls)
         self.calls = Calls(self.clock, self.bus.next_call_id, self._call_changed)
         self.questions = QuestionList(
             lambda key, server_id: self.changed("questions", key, server_id)
@@ -90,16 +105,31 @@ class Workspace:
         self.answers = Answers(
             self.questions, lambda server_id: self.find(server_id).ready(), lambda: self.profiles
         )
-        self.bus_reader = BusReader(self.bus, self.clock)
+        self.live_servers = LiveServers(
+            bus=self.bus,
+            clock=self.clock,
+            options=live_options or LIVE_OPTIONS,
+            needs_confirmation=self.confirmations.is_needed,
+        )
+        self.bus_reader = self.live_servers.bus_reader
         self.servers: dict[str, Server] = {}
         self.recording_path = default_path() if isinstance(record, bool) else record
+        self.other_runs = OtherRuns(
+            os.fspath(self.recording_path),
+            self.bus.run_id,
+            self.clock,
+            lambda run_id: self.changed("runs", run_id),
+        )
         self.recorder: Recorder | None = None
         self._is_recorded = record is not False
         self._trace = trace
+        # "public" where people on other machines use this workspace; see auth/creation.py.
+        self._sign_in_networks = sign_in_networks
         self._warn = warn
         self._loop: asyncio.AbstractEventLoop | None = None
         self._listeners: list[OnChange] = []
         self._background = Background()
+        self._looking = Background()  # goes on until it is ended
         self.reload()
         if self.recording_problem is not None and warn is not None:
             warn(self.recording_problem)
@@ -146,7 +176,8 @@ class Workspace:
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
         self.bus_reader.add(self._handle_batch)
-        self._background.start(self.bus_reader.run(), "read the bus")
+        self.live_servers.watch_events()
+        self._looking.start(self.other_runs.run(), "look for runs of other processes")
         return self
 
     async def __aexit__(
@@ -155,11 +186,14 @@ class Workspace:
         exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        await self._looking.end()
         await self.answers.end()
+        await self.collection_runs.end()
         await self.calls.end()
         leaving = (self._leave(server) for server in self.servers.values())
         await asyncio.gather(*leaving, return_exceptions=True)
-        self.bus_reader.catch_up()
+        await self._background.ended()
+        await self.live_servers.close()
         self.bus.close()
         await self._background.end()
         if self.recorder is not None:
@@ -178,15 +212,22 @@ class Workspace:
     def listen(self, on_change: OnChange) -> Callable[[], None]:
         """Call `on_change` for every change; returns a function that unsubscribes."""
         self._listeners.append(on_change)
-        return lambda: self._listeners.remove(on_change)
+        self.other_runs.want(True)
+
+        def stop() -> None:
+            self._listeners.remove(on_change)
+            self.other_runs.want(bool(self._listeners))
+
+        return stop
 
     def _make(self, entry: ServerEntry) -> Server:
         return Server(
             entry,
-            bus=self.bus,
-            clock=self.clock,
+            live_servers=self.live_servers,
+            profiles=lambda: self.profiles,
             changed=self.server_changed,
             list_changed=self._list_changed,
+            sign_in_networks=self._sign_in_networks,
         )
 
     def changed(self, what: ObjectKind, key: str, server_id: str = "") -> None:
@@ -297,6 +338,7 @@ class Workspace:
             server = self.servers.get(name)
             if server is None:
                 server = self.servers[name] = self._make(entry)
+                self.live_servers.add(server.connection)
                 server.is_built_in = entry.source.kind == BUILT_IN
             elif server.is_given or server.entry == entry:
                 continue
@@ -308,8 +350,23 @@ class Workspace:
         # The order after a restart: servers of the command line first, then those of the files.
         given = {name: server for name, server in self.servers.items() if server.is_given}
         self.servers = given | {name: self.servers[name] for name in entries}
+        if self.live_servers.options.keeps_ready:
+            wanted = {**{name: server.entry for name, server in given.items()}, **entries}
+            self.live_servers.apply(wanted.values(), self.config_files.configuration.settings)
         for name in outdated ^ self._outdated():
             self.server_changed(name)
+
+    async def watch_configuration(self) -> None:
+        """Reload whenever a file of the configuration changes, until cancelled.
+
+        A file that cannot be read changes nothing; ConfigurationReloaded says why.
+        """
+        files = self.config_files
+        watcher = ConfigurationWatcher(
+            lambda _: self.reload(), bus=self.bus, here=files.here, path=files.path
+        )
+        watcher.configuration = files.configuration
+        await watcher.run()
 
     def _outdated(self) -> set[str]:
         settings = self.config_files.configuration.settings
@@ -318,13 +375,18 @@ class Workspace:
     def forget(self, name: str) -> None:
         """Remove a server from the workspace; its file is not changed."""
         server = self.servers.pop(name)
-        self._background.start(server.disconnect(), f"forget {name}")
+        self._background.start(self._forget(server), f"forget {name}")
         self.server_changed(name)
+
+    async def _forget(self, server: Server) -> None:
+        await server.disconnect()
+        self.live_servers.remove(server.connection)
 
     def give(self, server: Server) -> None:
         """Add a server that was given on the command line."""
         self.secret_keys.add(server.entry)
         self.servers = {server.server_id: server, **self.servers}
+        self.live_servers.add(server.connection)
         self.server_changed(server.server_id)
 
     def new_server(self, name: str, raw: dict[str, Any], overrides: dict[str, Any]) -> Server:
@@ -355,7 +417,7 @@ class Workspace:
             server = self.find(server_id)
         self.check_confirmed(server)
         try:
-            server.connect(self.config_files.configuration.settings, self.profiles)
+            server.connect(self.config_files.configuration.settings)
         finally:
             self.server_changed(server_id)
         return server
@@ -382,5 +444,7 @@ class Workspace:
     def confirm(self, server_id: str) -> Server:
         server = self.find(server_id)
         self.confirmations.confirm(server.entry)
+        if self.live_servers.is_started:
+            self.live_servers.start()
         self.server_changed(server_id)
         return server

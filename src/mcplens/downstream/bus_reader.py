@@ -1,7 +1,7 @@
 """Reads the bus in batches: listeners get the events of a few milliseconds at once.
 
-There is one reader for the whole workspace, so that each event of a flood is handled only once. It
-never blocks a publisher.
+There is one reader for all servers of a process, so that each event of a flood is handled only
+once. It never blocks a publisher.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Listener = Callable[[list[Event], int], None]
 
 
 class BusReader:
-    """The position of the workspace in the stream of events."""
+    """The position of all live servers in the stream of events."""
 
     def __init__(self, bus: Bus, clock: Clock) -> None:
         self._bus = bus

@@ -1,0 +1,259 @@
+"""`mcplens gateway`: all configured servers behind one MCP endpoint, for as long as it runs.
+
+Prints the address on stdout, or serves the process that started it (`--stdio`). Everything else
+goes to stderr: a table of servers and calls on a terminal, JSON lines otherwise.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from mcplens.cli import exit_codes, output
+from mcplens.cli.client_files import InstallableCommand
+from mcplens.cli.command_options import CommandOptions, default_options, writable_file
+from mcplens.cli.command_runner import reporting
+from mcplens.cli.exit_codes import CommandError
+from mcplens.cli.gateway_install import install_command, remove_command
+
+if TYPE_CHECKING:
+    from mcplens.bus import Bus
+    from mcplens.cli.gateway_configuration import GatewayConfiguration
+    from mcplens.config.model import Configuration
+    from mcplens.gateway.audit_log import AuditLog
+    from mcplens.gateway.service import GatewayService
+
+
+class GatewayOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What the command line says about the gateway."""
+
+    listen: str | None
+    is_stdio: bool
+    view: str | None
+    token: str | None
+    no_auth: bool
+    has_sse: bool
+    no_audit: bool
+    allow_private_networks: bool
+
+
+@click.group("gateway", cls=InstallableCommand, no_args_is_help=False, invoke_without_command=True)
+@click.option("--listen", metavar="HOST:PORT", help="Where to listen (127.0.0.1, a free port).")
+@click.option("--stdio", "is_stdio", is_flag=True, help="Serve the program that started this.")
+@click.option("--view", metavar="NAME", help="The view at /mcp; by default, defaultPresetId.")
+@click.option("--token", metavar="TEXT", help="The bearer token; by default, one that is kept.")
+@click.option("--no-auth", is_flag=True, help="Ask for no token, on this machine only.")
+@click.option("--sse", "has_sse", is_flag=True, help="Also serve the older HTTP+SSE, at /sse.")
+@click.option("--no-audit", is_flag=True, help="Write no audit log.")
+@click.option(
+    "--allow-private-networks", is_flag=True,
+    help="With --listen: sign-ins may reach private addresses that servers name.",
+)  # fmt: skip
+@click.option("--config", metavar="FILE", help="Use only this configuration file.")
+@click.option("--yes", "is_trusted", is_flag=True, help="Start a project's servers without asking.")
+@click.option("--no-record", is_flag=True, help="Do not record this session.")
+@click.option(
+    "--trace", metavar="FILE", callback=writable_file, help="Write all events to this trace file."
+)
+@click.pass_obj
+def command(
+    flags: CommandOptions,
+    /,
+    config: str | None,
+    is_trusted: bool,
+    no_record: bool,
+    trace: str | None,
+    **given: Any,
+) -> None:
+    """Serve all configured servers as one MCP server.
+
+    Clients connect to the address that it prints, with the token that it keeps in the folder for
+    state. /mcp is the view to start with, /mcp/NAME another one, /servers/NAME/mcp one server.
+
+    \b
+    mcplens gateway
+    mcplens gateway --listen 8808
+    mcplens gateway --stdio --view reading
+    mcplens gateway install cursor
+    """
+    options = GatewayOptions(**given)
+    if options.is_stdio and (options.listen or options.token or options.has_sse):
+        raise click.UsageError("--stdio serves one program over pipes: it has no address and token")
+    if options.no_auth and options.token:
+        raise click.UsageError("--no-auth and --token exclude each other")
+    shared = {"config": config, "is_trusted": is_trusted, "no_record": no_record, "trace": trace}
+    flags.options.update(default_options() | shared)
+    with reporting(flags, "the gateway"), contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(_run(flags, options))
+    output.note("mcplens: closed")
+    sys.exit(exit_codes.DONE)
+
+
+async def _run(flags: CommandOptions, options: GatewayOptions) -> None:
+    from mcplens.background import Background
+    from mcplens.bus import Bus
+    from mcplens.cli.gateway_configuration import GatewayConfiguration
+    from mcplens.clock import SystemClock
+    from mcplens.gateway.service import GatewayService
+
+    can_ask = sys.stdin.isatty() and not options.is_stdio
+    configuration = GatewayConfiguration(flags, can_ask=can_ask)
+    clock = SystemClock()
+    bus = Bus(clock)
+    service = GatewayService(
+        configuration.entries,
+        configuration.current,
+        bus=bus,
+        clock=clock,
+        view_name=options.view,
+        sign_in_networks=_sign_in_networks(options, configuration.current),
+    )
+    work = Background()
+    async with contextlib.AsyncExitStack() as stack:
+        stack.enter_context(_recorded(flags, bus, configuration))
+        if not options.no_audit:
+            service.gateway.audit_log = _audit_log()
+        await stack.enter_async_context(service.running())
+        stack.push_async_callback(work.end)
+        work.start(configuration.watch(service, bus), "watch the configuration")
+        if options.is_stdio:
+            await _serve_stdio(service, bus)
+        else:
+            await _serve_http(service, options, bus)
+
+
+def _sign_in_networks(options: GatewayOptions, configuration: Configuration) -> str:
+    """Where sign-ins may go: clients on other machines must not reach into our network by them."""
+    from mcplens.config.keys import InvalidValue
+    from mcplens.config.views import parse_address, read_gateway
+    from mcplens.transports.private_networks import sign_in_networks
+
+    if options.is_stdio:
+        return "any"
+    try:
+        settings = read_gateway(configuration.settings.gateway, "gateway")
+        host, _ = parse_address(options.listen or settings.listen, "--listen")
+    except InvalidValue:  # reported by those who use it
+        host = ""
+    return sign_in_networks(host, allows_private=options.allow_private_networks)
+
+
+def _audit_log() -> AuditLog:
+    from mcplens.gateway.audit_log import FILE_NAME, AuditLog
+    from mcplens.user_folders import current_state_folder
+
+    log = AuditLog(Path(current_state_folder(), FILE_NAME))
+    if log.problem is not None:
+        output.note(f"mcplens: no audit log: {log.problem}", fg="yellow")
+    return log
+
+
+@contextlib.contextmanager
+def _recorded(flags: CommandOptions, bus: Bus, configuration: GatewayConfiguration) -> Any:
+    """Record the run."""
+    if flags.no_record and flags.trace is None:
+        yield
+        return
+    from mcplens.store.recorder import Recorder
+    from mcplens.store.recording_file import default_path
+    from mcplens.version import VERSION
+
+    recorder = Recorder(
+        bus,
+        None if flags.no_record else default_path(),
+        trace=flags.trace,
+        keys_of=configuration.keys_of,
+        output_bytes=configuration.current.settings.server_output_mb * 1_000_000,
+        title="gateway",
+        version=VERSION,
+        warn=lambda text: output.note(f"mcplens: {text}", fg="yellow"),
+    )
+    with recorder:
+        yield
+
+
+async def _serve_http(service: GatewayService, options: GatewayOptions, bus: Bus) -> None:
+    from mcplens.config.keys import InvalidValue
+    from mcplens.config.views import parse_address
+    from mcplens.errors import ConnectError
+    from mcplens.gateway.kept_token import kept_token
+    from mcplens.transports.network import is_loopback
+    from mcplens.user_folders import current_state_folder
+
+    try:
+        place = options.listen or service.published.settings.listen
+        host, port = parse_address(place, "--listen")
+    except InvalidValue as wrong:
+        raise click.UsageError(str(wrong)) from None
+    if options.no_auth and not is_loopback(host):
+        raise click.UsageError(f"--no-auth is for this machine only, and {host} is not")
+    token = None if options.no_auth else options.token or kept_token(current_state_folder())
+    stop = _stop_event()
+    async with contextlib.AsyncExitStack() as stack:
+        serving = service.http(host, port, token=token, has_sse=options.has_sse)
+        try:
+            address = await stack.enter_async_context(serving)
+        except ConnectError as problem:
+            raise CommandError(f"{problem.message}; choose another with --listen") from None
+        output.say(address.url("/mcp"))
+        output.flush()
+        where = os.path.join(current_state_folder(), "gateway-token")
+        if token is not None and options.token is None:
+            output.note(f"mcplens: clients send the bearer token that is in {where}")
+        output.note("mcplens: Ctrl-C stops everything")
+        async with _shown(service, bus):
+            await stop.wait()
+        output.note("mcplens: finishing the calls that are under way")
+
+
+async def _serve_stdio(service: GatewayService, bus: Bus) -> None:
+    from mcplens.background import Background
+    from mcplens.gateway.service import DRAIN_S
+    from mcplens.inbound.stdio import serve_stdio
+
+    stop = _stop_event()
+    handler = service.stdio_handler()
+    work = Background()
+    serving = work.start(serve_stdio(handler, service.gateway.clock), "serve stdio")
+    stopping = work.start(stop.wait(), "wait for a signal")
+    async with _shown(service, bus):
+        await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
+    if not serving.done():
+        await service.gateway.drain(DRAIN_S)
+    await work.end()
+
+
+def _stop_event() -> asyncio.Event:
+    stop = asyncio.Event()
+    if os.name == "posix":
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, stop.set)
+    return stop
+
+
+@contextlib.asynccontextmanager
+async def _shown(service: GatewayService, bus: Bus) -> Any:
+    """Show what happens for as long as the block lasts."""
+    from mcplens.background import Background
+    from mcplens.cli.gateway_display import show_lines, show_table
+
+    show = show_table if sys.stderr.isatty() else show_lines
+    work = Background()
+    work.start(show(service.gateway, bus), "show what happens")
+    try:
+        yield
+    finally:
+        await work.end()
+
+
+command.add_command(install_command)
+command.add_command(remove_command)

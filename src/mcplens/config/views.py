@@ -1,0 +1,216 @@
+"""The `views` and `gateway` blocks of our file, as values: what the gateway publishes, and how.
+
+Reads and validates; what a view means for a tool or a resource is decided in gateway/views.py.
+Called by configuration.py, and by the command that starts the gateway.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal
+
+import msgspec
+
+from mcplens.config.keys import (
+    AtLeast,
+    InvalidValue,
+    filled,
+    flag,
+    mapping,
+    names,
+    seconds,
+    text_mapping,
+)
+
+Separator = Literal["__", ":", "none"]
+SEPARATORS: Final = ("__", ":", "none")
+
+# What clients accept as the name of a tool; models refuse anything longer.
+PUBLISHED_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+# Part of a URL path: /mcp/<view>.
+VIEW_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+# The hints of a tool, with the value that counts where a tool does not say (MCP, ToolAnnotations).
+ANNOTATION_DEFAULTS: Final = {
+    "readOnlyHint": False,
+    "destructiveHint": True,
+    "idempotentHint": False,
+    "openWorldHint": True,
+}
+
+
+class Globs(msgspec.Struct, frozen=True, kw_only=True):
+    """Patterns over what servers offer; an empty tuple means that nothing is said about it."""
+
+    servers: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    prompts: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
+
+
+class View(msgspec.Struct, frozen=True, kw_only=True):
+    """One view: a choice of what the servers offer, under names and descriptions of its own."""
+
+    name: str = ""
+    separator: Separator = "__"
+    allow: Globs = Globs()
+    deny: Globs = Globs()
+    rename: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
+    hide_annotated: dict[str, bool] = {}
+    token: str | None = None
+
+    def __repr__(self) -> str:  # the token is a secret
+        return f"<View {self.name!r}, separator {self.separator!r}>"
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """The `limits` of the gateway; None where the built-in limit counts."""
+
+    sessions: int | None = None
+    calls_per_client: int | None = None
+    calls_per_server: int | None = None
+    calls_per_second: int | None = None
+    request_bytes: int | None = None
+
+
+class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
+    """The `gateway` block with its defaults."""
+
+    listen: str = "127.0.0.1:0"
+    stale_for_s: float = 600.0
+    startup_budget_s: float = 5.0
+    limits: Limits = Limits()
+
+
+Reader = Callable[[Any, str], Any]
+
+
+def separator(value: Any, key: str) -> str:
+    if value not in SEPARATORS:
+        raise InvalidValue(key, 'must be "__", ":" or "none"')
+    return str(value)
+
+
+def _globs(value: Any, key: str) -> Globs:
+    members = _members(value, key, dict.fromkeys(Globs.__struct_fields__, names))
+    return Globs(**members)
+
+
+def _renames(value: Any, key: str) -> dict[str, str]:
+    found = text_mapping(value, key)
+    for original, published in found.items():
+        _check_original(original, key)
+        if not PUBLISHED_NAME.fullmatch(published):
+            text = "must be 1 to 64 letters, digits, underscores, dots and hyphens"
+            raise InvalidValue(f"{key}.{original}", text)
+    return found
+
+
+def _descriptions(value: Any, key: str) -> dict[str, str]:
+    found = text_mapping(value, key)
+    for original in found:
+        _check_original(original, key)
+    return found
+
+
+def _check_original(original: str, key: str) -> None:
+    server, colon, name = original.partition(":")
+    if not (server and colon and name):
+        raise InvalidValue(f"{key}.{original}", "must be written as server:name")
+
+
+def _hidden_hints(value: Any, key: str) -> dict[str, bool]:
+    return _members(value, key, dict.fromkeys(ANNOTATION_DEFAULTS, flag))
+
+
+VIEW_KEYS: Final[Mapping[str, tuple[str, Reader]]] = {
+    "separator": ("separator", separator),
+    "allow": ("allow", _globs),
+    "deny": ("deny", _globs),
+    "rename": ("rename", _renames),
+    "descriptions": ("descriptions", _descriptions),
+    "hideAnnotated": ("hide_annotated", _hidden_hints),
+    "token": ("token", filled),
+}
+
+LIMIT_KEYS: Final[Mapping[str, tuple[str, Reader]]] = {
+    "sessions": ("sessions", AtLeast(1)),
+    "callsPerClient": ("calls_per_client", AtLeast(1)),
+    "callsPerServer": ("calls_per_server", AtLeast(1)),
+    "callsPerSecond": ("calls_per_second", AtLeast(1)),
+    "requestBytes": ("request_bytes", AtLeast(1024)),
+}
+
+
+def _limits(value: Any, key: str) -> Limits:
+    return Limits(**_fields(value, key, LIMIT_KEYS))
+
+
+def address(value: Any, key: str) -> str:
+    """HOST:PORT, PORT alone, or [IPv6]:PORT."""
+    parse_address(filled(value, key), key)
+    return filled(value, key)
+
+
+def parse_address(value: str, key: str) -> tuple[str, int]:
+    """The host and port of an address to listen on.
+
+    Raises:
+        InvalidValue: it is not one.
+    """
+    host, _, port = value.rpartition(":")
+    host = host.removeprefix("[").removesuffix("]") or "127.0.0.1"
+    if not port.isdecimal() or int(port) > 65_535:
+        raise InvalidValue(key, f"{value!r} is not HOST:PORT")
+    return host, int(port)
+
+
+GATEWAY_KEYS: Final[Mapping[str, tuple[str, Reader]]] = {
+    "listen": ("listen", address),
+    "staleForSeconds": ("stale_for_s", seconds),
+    "startupBudgetSeconds": ("startup_budget_s", seconds),
+    "limits": ("limits", _limits),
+}
+
+
+def read_view(name: str, value: Any) -> View:
+    """One view, validated.
+
+    Raises:
+        InvalidValue: its name or one of its keys is not valid.
+    """
+    key = f"views.{name}"
+    if not VIEW_NAME.fullmatch(name):
+        text = "the name of a view is part of its URL: letters, digits, dots, hyphens, underscores"
+        raise InvalidValue(key, text)
+    return View(name=name, **_fields(value, key, VIEW_KEYS))
+
+
+def read_gateway(value: Any, key: str) -> GatewaySettings:
+    """The `gateway` block, validated.
+
+    Raises:
+        InvalidValue: one of its keys is not valid.
+    """
+    return GatewaySettings(**_fields(value, key, GATEWAY_KEYS))
+
+
+def _fields(value: Any, key: str, known: Mapping[str, tuple[str, Reader]]) -> dict[str, Any]:
+    members = _members(value, key, {name: read for name, (_, read) in known.items()})
+    return {known[name][0]: member for name, member in members.items()}
+
+
+def _members(value: Any, key: str, readers: Mapping[str, Reader]) -> dict[str, Any]:
+    """The members of an object; an unknown one is an error, since a typo would publish too much."""
+    given = mapping(value, key)
+    unknown = [name for name in given if name not in readers]
+    if unknown:
+        text = f"not a key here; use {', '.join(readers)}"
+        raise InvalidValue(f"{key}.{unknown[0]}", text)
+    return {
+        name: readers[name](member, f"{key}.{name}")
+        for name, member in given.items()
+        if member is not None
+    }

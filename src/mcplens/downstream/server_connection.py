@@ -1,0 +1,442 @@
+"""One downstream server: what it is, where it stands, what it offers, and operations on it.
+
+The same interface in every session mode (sessions.py). Made by live_servers.py, or by hand; used
+by the gateway and by MultiServerClient.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import msgspec
+
+from mcplens.background import Background
+from mcplens.bus import Bus
+from mcplens.clock import Clock, SystemClock
+from mcplens.config.model import ServerEntry, SessionMode, Settings
+from mcplens.downstream.capabilities_cache import CapabilitiesCache, ServerCapabilities
+from mcplens.downstream.client_setup import ClientSetup, DefaultSetup
+from mcplens.downstream.list_fetcher import ListFetcher
+from mcplens.downstream.listener import ServerListener
+from mcplens.downstream.live_server import LiveServer
+from mcplens.downstream.options import DEFAULT_CALL, CallOptions, LiveOptions
+from mcplens.downstream.owner_task import OwnerTask
+from mcplens.downstream.per_call_sessions import PerCallSessions
+from mcplens.downstream.persistent_session import PersistentSession
+from mcplens.downstream.raw_requests import RawRequests, TypedOperation
+from mcplens.downstream.result import Failure, Result, Success
+from mcplens.downstream.server_lists import ServerLists
+from mcplens.downstream.sessions import Operation, Sessions
+from mcplens.downstream.shared_wants import SharedWants
+from mcplens.downstream.status import ServerState, ServerStatus
+from mcplens.downstream.timeouts import Timeouts, timeouts_of
+from mcplens.errors import InspectorError
+from mcplens.events import StateChanged
+from mcplens.protocol.frames import Frame
+from mcplens.protocol.result_types import PromptResult, ReadResult, ToolResult
+from mcplens.session.attribution import Link
+from mcplens.session.client import Client
+from mcplens.session.handshake import Introduction
+from mcplens.session.queue import CallTag
+from mcplens.transports.base import Closing
+
+if TYPE_CHECKING:
+    from mcplens.session.roots import RootLike
+
+T = TypeVar("T")
+
+# Of a connection that is made by hand: 60 s for calls, 10 s for lists.
+_BY_HAND: Final = Settings(capabilities_timeout_s=10.0)
+
+
+class ServerConnection:
+    """A downstream server."""
+
+    def __init__(
+        self,
+        entry: ServerEntry,
+        settings: Settings = _BY_HAND,
+        *,
+        bus: Bus | None = None,
+        clock: Clock | None = None,
+        options: LiveOptions | None = None,
+        listener: ServerListener | None = None,
+        setup: ClientSetup | None = None,
+        check: Callable[[ServerEntry], None] | None = None,
+    ) -> None:
+        clock = self._clock = clock or SystemClock()
+        bus = self._bus = bus or Bus(clock, is_unread=True)
+        options = self._options = options or LiveOptions()
+        self._listener = listener or ServerListener()
+        self.lists = ServerLists()
+        self.introduction: Introduction | None = None  # as last negotiated
+        self.timeouts = self._configured = timeouts_of(entry, settings)
+        self.live = LiveServer(
+            entry,
+            settings,
+            setup or DefaultSetup(options),
+            bus=bus,
+            clock=clock,
+            on_moved=self._moved,
+            on_new_client=self._new_client,
+            check=check,
+        )
+        self._sessions = self._make_sessions()
+        self._fetcher = ListFetcher(
+            self.lists, clock, stale_for_s=options.stale_for_s, changed=self._list_changed
+        )
+        self._requests = RawRequests(
+            lambda: self._sessions,
+            self.lists,
+            clock,
+            entry=lambda: self.live.entry,
+            new_call_id=bus.next_call_id,
+        )
+        self._cache = CapabilitiesCache(clock, settings.cache_ttl_s)
+        self._wants = SharedWants()
+        self._owner = OwnerTask(entry.name)
+        self._work = Background()
+        self._fetching: asyncio.Task[None] | None = None
+
+    def _make_sessions(self) -> Sessions:
+        live, clock = self.live, self._clock
+        if self.mode == "per-call":
+            return PerCallSessions(live, clock, self._state_changed, self._equip_for_one)
+        return PersistentSession(
+            live, clock, self._state_changed, may_pause=self._options.keeps_ready
+        )
+
+    def __repr__(self) -> str:
+        return f"<ServerConnection {self.server_id} {self.status.value} {self.lists!r}>"
+
+    # -- where it stands -----------------------------------------------------------------------
+
+    @property
+    def server_id(self) -> str:
+        return self.live.server_id
+
+    @property
+    def entry(self) -> ServerEntry:
+        return self.live.entry
+
+    @property
+    def config(self) -> ServerEntry:
+        """The same as `entry`."""
+        return self.live.entry
+
+    @property
+    def mode(self) -> SessionMode:
+        return self.live.entry.session_mode
+
+    @property
+    def state(self) -> ServerState:
+        return self._sessions.state
+
+    @property
+    def status(self) -> ServerStatus:
+        return self._sessions.state.status
+
+    # -- operations that give a result or an error ---------------------------------------------
+
+    async def connect(self) -> Result[None]:
+        """Whether a connection comes about; in per-call mode it is closed again at once."""
+
+        async def nothing(_client: Client, _tag: CallTag, _left_s: float | None) -> None:
+            return None
+
+        return await self._result(self._owner.do(lambda: self._requests.run(nothing, None)))
+
+    async def disconnect(self) -> None:
+        """Close the session, if there is one; the next operation opens a new one."""
+        await self._owner.do_now(self._sessions.close)
+
+    async def get_capabilities(self, force_refresh: bool = False) -> Result[ServerCapabilities]:
+        """What the server offers; no connection is made while what is known is fresh."""
+        getting = self._cache.get(
+            lambda: self._owner.do(self._fetch_capabilities), force_refresh=force_refresh
+        )
+        return await self._result(getting)
+
+    async def call_tool(
+        self, name: str, arguments: Mapping[str, Any] | None = None
+    ) -> Result[ToolResult]:
+        """Call a tool; its own failure is a success with `is_error`."""
+        return await self._operation(
+            lambda client, tag, left_s: client.call_tool(
+                name, arguments, timeout_s=left_s, tag=tag
+            ),
+            is_repeatable=self._requests.is_repeatable_tool(name),
+        )
+
+    async def get_prompt(
+        self, name: str, arguments: Mapping[str, str] | None = None
+    ) -> Result[PromptResult]:
+        return await self._operation(
+            lambda client, tag, left_s: client.get_prompt(
+                name, arguments, timeout_s=left_s, tag=tag
+            )
+        )
+
+    async def read_resource(self, uri: str) -> Result[ReadResult]:
+        return await self._operation(
+            lambda client, tag, left_s: client.read_resource(uri, timeout_s=left_s, tag=tag)
+        )
+
+    async def _operation(
+        self, operation: TypedOperation[T], *, is_repeatable: bool = True
+    ) -> Result[T]:
+        running = self._requests.run(operation, self.timeouts.call_s, is_repeatable=is_repeatable)
+        return await self._result(running)
+
+    async def _ask(self, operation: Operation[None]) -> None:
+        """Ask the server for something that stays asked for."""
+        await self._requests.run(lambda client, *_: operation(client), self.timeouts.call_s)
+
+    async def _result(self, work: Awaitable[T]) -> Result[T]:
+        try:
+            return Success(await work)
+        except InspectorError as error:
+            return Failure(error)
+
+    async def _fetch_capabilities(self) -> ServerCapabilities:
+        """The lists as they are now; one that fails is empty.
+
+        Raises:
+            InspectorError: there is no connection.
+        """
+        await self._requests.run(lambda client, *_: asyncio.shield(self._fetch_lists(client)), None)
+        return self.lists.capabilities
+
+    # -- requests with undecoded bodies --------------------------------------------------------
+
+    async def request(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        options: CallOptions = DEFAULT_CALL,
+    ) -> Frame:
+        """Send a request, its params and its result undecoded (session/raw_calls.py).
+
+        One time limit covers the queue, connecting and the call (in per-call mode the call alone).
+        A request that was lost with the session is sent again only if the server has not seen it,
+        or if that is harmless.
+
+        Raises:
+            ServerError: the server's own error.
+            InspectorError: no answer.
+        """
+        budget_s = self.timeouts.call_s if options.timeout_s is None else options.timeout_s
+        return await self._requests.send(method, params, options, budget_s)
+
+    def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
+        """Send a notification to the server over the session that stays open.
+
+        Raises:
+            InspectorError: NOT_CONNECTED.
+        """
+        client = self.live.client
+        if client is None:
+            raise InspectorError("NOT_CONNECTED", f"{self.server_id} is not connected")
+        client.notify(method, params)
+
+    # -- what several clients share --------------------------------------------------------------
+
+    async def subscribe(self, uri: str, holder: Hashable) -> None:
+        """Subscribe to a resource for a holder; the server is asked once for all of them.
+
+        Raises:
+            InspectorError: it refused, or there is no connection.
+        """
+        if self._wants.subscribe(uri, holder):
+            try:
+                await self._ask(lambda client: client.subscribe(uri))
+            except BaseException:
+                self._wants.unsubscribe(uri, holder)
+                raise
+
+    async def unsubscribe(self, uri: str, holder: Hashable) -> None:
+        """The last holder ends the subscription on the server."""
+        if self._wants.unsubscribe(uri, holder):
+            await self._ask(lambda client: client.unsubscribe(uri))
+
+    def subscribers(self, uri: str) -> frozenset[Hashable]:
+        """The holders of a subscription to this resource, or to one that holds it."""
+        return self._wants.subscribers(uri)
+
+    async def set_level(self, level: str, holder: Hashable) -> None:
+        """The server is asked for the most verbose level of all holders.
+
+        Raises:
+            InspectorError: it refused, or there is no connection.
+        """
+        wanted = self._wants.set_level(level, holder)
+        if wanted is not None:
+            await self._ask(lambda client: client.set_level(wanted))
+
+    async def drop(self, holder: Hashable) -> None:
+        """A holder is gone, with its subscriptions and its log level.
+
+        Raises:
+            InspectorError: the server refused.
+        """
+        uris, level = self._wants.drop(holder)
+        client = self.live.client
+        if client is None or not client.connection.is_connected:
+            return
+        for uri in uris:
+            await client.unsubscribe(uri)
+        if level is not None:
+            await client.set_level(level)
+
+    # -- its life ------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Start connecting, if a session stays open; what goes wrong is in `state`."""
+        try:
+            self._sessions.start()
+        except InspectorError:
+            self._state_changed()
+
+    def update_call_timeout(self, seconds: float | None) -> None:
+        """For calls from now on; None: no limit."""
+        self.timeouts = msgspec.structs.replace(self.timeouts, call_s=seconds)
+
+    def update_capabilities_timeout(self, seconds: float | None) -> None:
+        """For lists from now on, and for the next time it connects; None: no limit."""
+        self._use_timeouts(
+            msgspec.structs.replace(self.timeouts, capabilities_s=seconds, connect_s=seconds)
+        )
+
+    def _use_timeouts(self, timeouts: Timeouts) -> None:
+        self.timeouts = timeouts
+        if self.live.client is not None:
+            self._limit_connecting(self.live.client)
+
+    def _limit_connecting(self, client: Client) -> None:
+        connection = client.connection
+        connection.config = msgspec.structs.replace(
+            connection.config, connection_timeout_s=self.timeouts.connect_s
+        )
+
+    def follow(self, entry: ServerEntry, settings: Settings) -> bool:
+        """Use this entry from now on; returns whether the session can stay open for it.
+
+        If not, `reopen` closes it, and the next operation opens another.
+        """
+        former_mode = self.mode
+        is_the_same = self.live.is_the_same(entry, settings)
+        self.live.entry, self.live.settings = entry, settings
+        configured = timeouts_of(entry, settings)
+        if configured != self._configured:
+            self._configured = configured
+            self._use_timeouts(configured)
+        self._cache.ttl_s = settings.cache_ttl_s
+        if entry.session_mode != former_mode:
+            self._sessions = self._make_sessions()
+            is_the_same = False
+        if not is_the_same:
+            self._requests.hold()
+        return is_the_same
+
+    async def reopen(self) -> None:
+        """Forget what belongs to the former entry; calls in flight fail."""
+
+        async def edit() -> None:
+            await self._work.end()
+            await self._sessions.close()
+            await self.live.disconnect()
+            self.live.error = None
+            self._cache.forget()
+            self._fetcher.forget()
+
+        try:
+            await self._owner.do_now(edit)
+        finally:
+            self._requests.release()
+
+    def for_client(
+        self,
+        capabilities: Mapping[str, Any],
+        roots: Sequence[RootLike] | None = None,
+        client_info: Mapping[str, Any] | None = None,
+        listener: ServerListener | None = None,
+    ) -> ServerConnection:
+        """A session of its own for one client (sessionMode `per-client`), with what it declares.
+
+        The caller closes it.
+        """
+        options = msgspec.structs.replace(self._options, client_info=client_info)
+        return ServerConnection(
+            self.live.entry,
+            self.live.settings,
+            bus=self._bus,
+            clock=self._clock,
+            options=options,
+            listener=listener,
+            setup=self.live.setup.for_client(options, capabilities, roots),
+            check=self.live.check,
+        )
+
+    async def close(self, closing: Closing = Closing.GRACEFUL) -> None:
+        """Disconnect for good; nothing is left running."""
+        self.live.is_closed = True
+
+        async def end() -> None:
+            await self._work.end()
+            await self._sessions.close(closing)
+            self._fetcher.end()
+
+        await self._owner.do_now(end)
+
+    def _fetch_lists(self, client: Client) -> asyncio.Task[None]:
+        """Fetch all lists; a fetch that is under way is shared."""
+        if self._fetching is None or self._fetching.done():
+            work = self._fetcher.fetch(client, self.timeouts.capabilities_s)
+            self._fetching = self._work.start(work, f"lists of {self.server_id}")
+        return self._fetching
+
+    def _new_client(self, client: Client, former: Client | None) -> None:
+        if former is not None:
+            former.connection.on_notification = None
+            former.catalog.on_refreshed = None
+        self._equip(client)
+
+    def _equip(self, client: Client) -> None:
+        self._limit_connecting(client)
+        client.connection.on_notification = self._notified
+        client.catalog.on_refreshed = lambda kind, error: self._fetcher.refreshed(
+            client, kind, error
+        )
+
+    def _equip_for_one(self, client: Client) -> None:
+        """Of a client that lives for one operation, only what it learns stays."""
+        self._equip(client)
+
+        def moved(event: StateChanged) -> None:
+            if event.new == "CONNECTED":
+                self.introduction = client.connection.introduction
+
+        client.connection.on_moved = moved
+
+    def _notified(self, frame: Frame, link: Link) -> None:
+        self._listener.notified(self.server_id, frame, link)
+
+    def _moved(self, event: StateChanged) -> None:
+        client = self.live.client
+        if event.new == "CONNECTED" and client is not None:
+            self.introduction = client.connection.introduction
+            if self._options.keeps_ready:
+                self._fetch_lists(client)
+        elif event.old == "CONNECTED":
+            self._fetcher.lost()
+        self._sessions.moved(event)
+
+    def _state_changed(self) -> None:
+        self._listener.state_changed(self.server_id)
+
+    def _list_changed(self, kind: str) -> None:
+        if not self.lists[kind].is_stale:
+            self._cache.correct(self.lists.capabilities)
+        self._listener.list_changed(self.server_id, kind)

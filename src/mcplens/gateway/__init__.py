@@ -1,0 +1,1 @@
+"""Many servers behind one endpoint: names, views, catalog, router, and the inbound endpoints."""

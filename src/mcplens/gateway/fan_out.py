@@ -1,0 +1,176 @@
+"""What servers say that belongs to no call: passed on to the clients that it concerns.
+
+Changed lists are announced to the clients of each view whose published list changed; updates of a
+resource to those who subscribed; logs to those who asked for that level. Owned by gateway.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Raw
+
+from mcplens.gateway.catalog import Kind
+from mcplens.gateway.inbound_call import InboundCall, admits
+from mcplens.gateway.inbound_client import InboundClient
+from mcplens.gateway.wire import decoded, members, text_of
+from mcplens.protocol.eras import SUBSCRIPTION_ID
+from mcplens.protocol.frames import Frame
+from mcplens.session.attribution import Link
+
+if TYPE_CHECKING:
+    from mcplens.gateway.gateway import Gateway
+
+# The notification that announces a list, and the filter of subscriptions/listen that asks for it.
+_ANNOUNCED: Final[dict[Kind, tuple[str, str]]] = {
+    "tools": ("notifications/tools/list_changed", "toolsListChanged"),
+    "prompts": ("notifications/prompts/list_changed", "promptsListChanged"),
+    "resources": ("notifications/resources/list_changed", "resourcesListChanged"),
+    "resource_templates": ("notifications/resources/list_changed", "resourcesListChanged"),
+}
+LIST_FILTERS: Final = tuple(dict.fromkeys(name for _, name in _ANNOUNCED.values()))
+_LIST_CHANGES: Final = frozenset(method for method, _ in _ANNOUNCED.values())
+# Elicitations by URL whose end may be announced, and to which client.
+MAX_ELICITATIONS: Final = 1_000
+
+
+class ListenStream:
+    """An open subscriptions/listen of a 2026-07-28 client."""
+
+    def __init__(self, call: InboundCall, wanted: dict[str, Any]) -> None:
+        self.call = call
+        self.wanted = wanted
+
+    def __repr__(self) -> str:
+        return f"<ListenStream of {self.call.client.id}: {self.wanted}>"
+
+    def notify(self, method: str, params: dict[str, Any]) -> None:
+        """Every message names the request that opened the stream."""
+        meta = params.get("_meta")
+        own = members(meta) if isinstance(meta, Raw) else {}
+        tagged = {**params, "_meta": {**own, SUBSCRIPTION_ID: self.call.id}}
+        self.call.client.notify(method, tagged, self.call.id)
+
+
+class FanOut:
+    """Passes notifications on."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+        self.streams: list[ListenStream] = []
+        self._changed: set[tuple[str, Kind]] = set()
+        self._elicited: OrderedDict[str, InboundClient] = OrderedDict()
+
+    def __repr__(self) -> str:
+        return f"<FanOut {len(self.streams)} streams>"
+
+    # -- lists -----------------------------------------------------------------------------------
+
+    def list_changed(self, server_id: str, kind: Kind) -> None:
+        """A server's list changed; all changes of one moment are announced once."""
+        if not self._changed:
+            asyncio.get_running_loop().call_soon(self._announce)
+        self._changed.add((server_id, kind))
+
+    def _announce(self) -> None:
+        changed, self._changed = self._changed, set()
+        for handler in self._gateway.handlers:
+            announced: set[str] = set()
+            for server_id, kind in changed:
+                method, name = _ANNOUNCED[kind]
+                if name not in announced and handler.publishes_change(server_id, kind):
+                    announced.add(name)
+                    self._announce_to(handler.path, method, name)
+        self._gateway.announced()
+
+    def _announce_to(self, path: str, method: str, name: str) -> None:
+        for client in list(self._gateway.clients.values()):
+            if client.path == path and client.is_ready and not client.is_stateless:
+                client.notify(method, b"")
+        for stream in list(self.streams):
+            if stream.call.client.path == path and stream.wanted.get(name) is True:
+                stream.notify(method, {})
+
+    # -- all else --------------------------------------------------------------------------------
+
+    def notified(self, server_id: str, frame: Frame, link: Link) -> None:
+        """A notification of a server's that is not for the client of a call."""
+        method = frame.method
+        if method in _LIST_CHANGES:
+            return  # announced when the list was fetched again
+        if method == "notifications/resources/updated":
+            self._updated(server_id, frame)
+        elif method == "notifications/message":
+            self._logged(server_id, frame)
+        elif method == "notifications/elicitation/complete":
+            self._completed(frame)
+        elif method.startswith("notifications/tasks"):
+            self._gateway.tasks.notified(server_id, frame)
+        elif method not in ("notifications/progress", "notifications/cancelled"):
+            self._unknown(server_id, frame)
+
+    def _updated(self, server_id: str, frame: Frame) -> None:
+        params = members(frame.body)
+        uri = text_of(params.get("uri"))
+        connection = self._gateway.servers.get(server_id)
+        if uri is None or connection is None:
+            return
+        for holder in connection.subscribers(uri):
+            if isinstance(holder, ListenStream):
+                holder.notify(frame.method, dict(params))
+            elif isinstance(holder, InboundClient):
+                holder.peer.send(frame.raw)
+
+    def _logged(self, server_id: str, frame: Frame) -> None:
+        """A log message of no call: to clients that asked for its level, or to the only one."""
+        clients = [
+            client
+            for client in self._gateway.clients.values()
+            if client.is_ready and not client.is_stateless and self._can_see(client, server_id)
+        ]
+        for client in clients:
+            if client.log_level is None and len(clients) > 1:
+                continue
+            if admits(client.log_level, frame, is_asked_for=False):
+                client.peer.send(frame.raw)
+
+    def _unknown(self, server_id: str, frame: Frame) -> None:
+        """Notifications that we do not know pass where one server is published untouched."""
+        for client in list(self._gateway.clients.values()):
+            handler = self._gateway.handler_at(client.path)
+            if client.is_ready and handler is not None and handler.is_untouched_for(server_id):
+                client.peer.send(frame.raw)
+
+    def _can_see(self, client: InboundClient, server_id: str) -> bool:
+        handler = self._gateway.handler_at(client.path)
+        return handler is not None and handler.shows(server_id)
+
+    # -- elicitation by URL ------------------------------------------------------------------------
+
+    def elicited(self, client: InboundClient, params: Raw) -> Raw:
+        """Remember which client is asked to open a URL: only it is told when that is done."""
+        name = text_of(members(params).get("elicitationId"))
+        if name is not None:
+            self._elicited[name] = client
+            if len(self._elicited) > MAX_ELICITATIONS:
+                self._elicited.popitem(last=False)
+        return params
+
+    def _completed(self, frame: Frame) -> None:
+        name = text_of(members(frame.body).get("elicitationId"))
+        client = self._elicited.pop(name, None) if name is not None else None
+        if client is not None and not client.is_stateless:
+            client.peer.send(frame.raw)
+
+    def left(self, client: InboundClient) -> None:
+        """A client is gone."""
+        for name in [name for name, one in self._elicited.items() if one is client]:
+            del self._elicited[name]
+
+
+def wanted_of(params: dict[str, Raw]) -> dict[str, Any]:
+    """The filters of a subscriptions/listen."""
+    filters = decoded(params.get("notifications"))
+    return filters if isinstance(filters, dict) else {}

@@ -1,0 +1,413 @@
+"""The gateway of a process: its clients, their calls, and the servers behind it.
+
+Knows who is connected where and what is under way, publishes both as events, and owns the parts
+that the endpoints share. Endpoints (view_handler.py, server_handler.py) serve the clients; the
+servers are LiveServers of downstream/.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import secrets
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Raw
+
+from mcplens.background import Background
+from mcplens.bus import Bus
+from mcplens.clock import Clock, within
+from mcplens.config.views import GatewaySettings, View
+from mcplens.downstream.listener import ServerListener
+from mcplens.downstream.live_servers import LiveServers
+from mcplens.downstream.server_connection import ServerConnection
+from mcplens.errors import InspectorError
+from mcplens.events import InboundAnswered, InboundConnected, InboundDisconnected, InboundReceived
+from mcplens.gateway.audit_log import AuditLog, line_of
+from mcplens.gateway.call_limits import CallLimits
+from mcplens.gateway.catalog import KINDS, Kind, ServerList, ServerLists, Stale, ViewCatalog
+from mcplens.gateway.client_sessions import ClientSessions
+from mcplens.gateway.era_sessions import EraSessions
+from mcplens.gateway.fan_out import FanOut
+from mcplens.gateway.inbound_call import InboundCall, opened
+from mcplens.gateway.inbound_client import InboundClient
+from mcplens.gateway.statistics import CallStatistics
+from mcplens.gateway.suspended_calls import SuspendedCalls
+from mcplens.gateway.task_owners import TaskOwners
+from mcplens.inbound.peer import LISTEN, Peer
+from mcplens.protocol.frames import Frame
+from mcplens.session.attribution import Link
+from mcplens.session.question_handler import ServerRequest
+
+if TYPE_CHECKING:
+    from mcplens.gateway.handler import InboundHandler
+
+# An unknown name makes all lists be fetched anew, but not more often than this.
+_FETCH_AGAIN_S: Final = 5.0
+# Our mark in the capabilities of a gateway: which gateways a client reaches through it.
+GATEWAY_MARK: Final = "mcplens/gateway"
+
+
+class Gateway(ServerListener):
+    """Clients by their peers, and what they share."""
+
+    def __init__(
+        self,
+        servers: LiveServers,
+        *,
+        bus: Bus,
+        clock: Clock,
+        views: Iterable[View] = (),
+        settings: GatewaySettings | None = None,
+    ) -> None:
+        self.id = secrets.token_hex(8)  # by which another gateway knows this one
+        self.servers = servers
+        self.bus = bus
+        self.clock = clock
+        self.settings = settings or GatewaySettings()
+        self.views = {view.name: view for view in views}
+        self.clients: dict[Peer, InboundClient] = {}
+        self.fan_out = FanOut(self)
+        self.tasks = TaskOwners(self)
+        self.suspended = SuspendedCalls(clock)
+        self.era_sessions = EraSessions(self)
+        self.client_sessions = ClientSessions(self)
+        self.statistics = CallStatistics()
+        self.call_limits = CallLimits(self.settings.limits, clock)
+        self.audit_log: AuditLog | None = None  # set by who starts the gateway
+        self.is_draining = False
+        self._ready_by = clock.monotonic() + self.settings.startup_budget_s
+        self._handlers: dict[str, InboundHandler] = {}
+        self._publish = bus.publish_as("")
+        self._numbers = itertools.count(1)
+        self._work = Background()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._running = 0
+        self._fetching: asyncio.Task[None] | None = None
+        self._fetched_at = float("-inf")
+        self._announced = asyncio.Event()
+        self._unlisten = servers.listen(self)
+
+    def __repr__(self) -> str:
+        return f"<Gateway {len(self.clients)} clients, {self._running} calls, {self.servers!r}>"
+
+    # -- clients -----------------------------------------------------------------------------------
+
+    @property
+    def handlers(self) -> list[InboundHandler]:
+        return list(self._handlers.values())
+
+    def handler_at(self, path: str) -> InboundHandler | None:
+        return self._handlers.get(path)
+
+    def add_handler(self, handler: InboundHandler) -> None:
+        """Serve clients at the path of this handler."""
+        self._handlers[handler.path] = handler
+
+    def remove_handler(self, path: str) -> None:
+        """Nothing is served at this path any more."""
+        self._handlers.pop(path, None)
+
+    def use_settings(self, views: Iterable[View], settings: GatewaySettings) -> None:
+        """Have these views and limits of calls from now on; who publishes the views does the rest.
+
+        Calls that are under way stay as they are.
+        """
+        self.views = {view.name: view for view in views}
+        if settings.limits != self.settings.limits:
+            self.call_limits.use(settings.limits)
+        self.settings = settings
+
+    def client_of(self, peer: Peer, path: str) -> InboundClient:
+        """The client that a peer is, known or new."""
+        client = self.clients.get(peer)
+        if client is None:
+            client = self.clients[peer] = InboundClient(
+                peer, f"client-{next(self._numbers)}", path=path
+            )
+        return client
+
+    def connected(self, client: InboundClient) -> None:
+        """A client of 2025-11-25 finished its handshake."""
+        self._publish(
+            InboundConnected(
+                client_id=client.id,
+                client_info=client.info,
+                path=client.path,
+                transport=client.peer.kind,
+                protocol_version=client.peer.protocol_version or "",
+            ),
+            0,
+        )
+
+    def left(self, peer: Peer, reason: str) -> None:
+        """A client is gone, with all that it had open."""
+        client = self.clients.pop(peer, None)
+        if client is None:
+            return
+        for call in list(client.calls.values()):
+            call.cancel()
+        client.leave()
+        self.call_limits.forget(client.key)
+        self.fan_out.left(client)
+        self.tasks.left(client)
+        if not client.is_stateless:
+            self._publish(InboundDisconnected(client_id=client.id, reason=reason), 0)
+            self.spawn(self._drop(client), "drop")
+            self.spawn(self.client_sessions.left(client), "end sessions")
+
+    async def _drop(self, holder: object) -> None:
+        """Give up the subscriptions and the log level of a client or stream that is gone."""
+        connections = [*self.servers.connections.values(), *self.era_sessions.connections]
+        for connection in connections:
+            with contextlib.suppress(InspectorError):
+                await connection.drop(holder)
+
+    def drop(self, holder: object) -> None:
+        self.spawn(self._drop(holder), "drop")
+
+    def spawn(self, work: Any, name: str) -> asyncio.Task[Any]:
+        """Run work that may outlive a request."""
+        task = self._work.start(work, f"gateway {name}")
+        task.add_done_callback(_forget_error)
+        return task
+
+    @property
+    def running_calls(self) -> int:
+        """How many requests of clients are under way."""
+        return self._running
+
+    # -- calls -------------------------------------------------------------------------------------
+
+    def received(self, client: InboundClient, frame: Frame) -> int:
+        """Publish a message of a client's; the seq by which its downstream requests name it."""
+        event = InboundReceived(
+            client_id=client.id,
+            client_name=client.name,
+            message=frame,
+            size_bytes=len(frame.raw),
+            method=frame.method or None,
+        )
+        return self._publish(event, len(frame.raw))
+
+    def began(self, call: InboundCall) -> None:
+        """A request of a client's is being served; an open stream is not waited for."""
+        if call.method != LISTEN:
+            self._running += 1
+            self._idle.clear()
+
+    def ended(self, call: InboundCall, outcome: str, size_bytes: int) -> None:
+        """Publish how a request of a client's ended."""
+        self._note(call, outcome, size_bytes)
+        if call.method != LISTEN:
+            self._running -= 1
+            if self._running == 0:
+                self._idle.set()
+        self._publish(
+            InboundAnswered(
+                client_id=call.client.id,
+                client_name=call.client.name,
+                request_seq=call.seq,
+                method=call.method,
+                target_id=call.server_id,
+                outcome=outcome,
+                size_bytes=size_bytes,
+                elapsed_s=self.clock.monotonic() - call.started_at,
+            ),
+            0,
+        )
+
+    def _note(self, call: InboundCall, outcome: str, size_bytes: int) -> None:
+        """Count a request that has ended, and write it into the audit log."""
+        elapsed_s = self.clock.monotonic() - call.started_at
+        self.call_limits.ended(call)
+        self.statistics.add(
+            server_id=call.server_id,
+            method=call.method,
+            outcome=outcome,
+            elapsed_s=elapsed_s,
+            request_bytes=call.size_bytes,
+            answer_bytes=size_bytes,
+        )
+        if self.audit_log is not None:
+            time, run = self.clock.wall(), self.bus.run_id
+            self.audit_log.add(line_of(call, outcome, size_bytes, elapsed_s, time=time, run=run))
+
+    def may_ask(self, call: InboundCall, request: ServerRequest) -> bool:
+        """Whether a server's question may go to the client of this call.
+
+        Roots are the configured ones in a session that clients share. A link that was inferred is
+        not enough where several clients use the server: the question may be another's.
+        """
+        connection = self.servers.get(call.server_id)
+        is_shared = connection is None or connection.mode != "per-client"
+        if request.method == "roots/list" and is_shared:
+            return False
+        if request.is_inferred and is_shared and self._has_other_clients(call):
+            return False
+        params = request.params if isinstance(request.params, dict) else {}
+        return call.can_answer(request.method, params)
+
+    def _has_other_clients(self, call: InboundCall) -> bool:
+        own = call.client.key
+        for client in self.clients.values():
+            handler = self._handlers.get(client.path)
+            if client.key != own and handler is not None and handler.shows(call.server_id):
+                return True
+        return False
+
+    # -- servers -----------------------------------------------------------------------------------
+
+    async def session_for(
+        self, connection: ServerConnection, client: InboundClient
+    ) -> ServerConnection:
+        """The session with a server that suits a client best.
+
+        Raises:
+            InspectorError: there is no connection.
+        """
+        if connection.mode == "per-client" and not client.is_stateless:
+            return await self.client_sessions.session(connection, client)
+        if connection.introduction is None:
+            await opened(connection)
+        return await self.era_sessions.matching(connection, is_stateless=client.is_stateless)
+
+    @property
+    def has_settled(self) -> bool:
+        """Whether the servers are there, or had the time that the startup budget gives them."""
+        return self.servers.is_settled or self.clock.monotonic() >= self._ready_by
+
+    async def settled(self) -> None:
+        """Wait until the servers are there; the startup budget counts from the start, once."""
+        left_s = self._ready_by - self.clock.monotonic()
+        if left_s > 0:
+            await self.servers.settled(left_s)
+
+    def is_loop(self, connection: ServerConnection) -> bool:
+        """Whether a server leads back to this very gateway, directly or through another."""
+        return self.id in gateways_behind(connection)
+
+    def usable(self) -> list[ServerConnection]:
+        return [one for one in self.servers.connections.values() if not self.is_loop(one)]
+
+    def reached_gateways(self) -> list[str]:
+        """This gateway and those behind it, for the mark in our capabilities."""
+        found = {self.id: None}
+        for connection in self.servers.connections.values():
+            found |= dict.fromkeys(gateways_behind(connection))
+        return list(found)
+
+    def catalog(self, view: View) -> ViewCatalog:
+        """What a view publishes now."""
+        now = self.clock.wall()
+        lists = [_lists_of(connection, now) for connection in self.usable()]
+        return ViewCatalog(view, lists, list(self.servers.connections))
+
+    def catalog_of(self, view: View, connection: ServerConnection) -> ViewCatalog:
+        """What a view would publish of one server."""
+        return ViewCatalog(view, [_lists_of(connection, self.clock.wall())])
+
+    async def fetch_again(self, is_found: Callable[[], bool]) -> None:
+        """Fetch all lists anew because of an unknown name; shared, and not too often.
+
+        Waits until it is found or all servers have answered, but never longer than for the start:
+        a server that hangs must not delay a call to another.
+        """
+        now = self.clock.monotonic()
+        if self._fetching is None:
+            if now - self._fetched_at < _FETCH_AGAIN_S:
+                return
+            self._fetched_at = now
+            self._fetching = self.spawn(self._fetch_all(), "fetch lists")
+        fetching = self._fetching
+
+        async def look() -> None:
+            while not is_found() and not fetching.done():
+                self._announced.clear()
+                announced = self.spawn(self._announced.wait(), "wait for lists")
+                try:
+                    await asyncio.wait([fetching, announced], return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    announced.cancel()
+
+        with contextlib.suppress(TimeoutError):
+            await within(self.clock, self.settings.startup_budget_s, look())
+
+    def announced(self) -> None:
+        """Changed lists were announced: what is published now is up to date."""
+        self._announced.set()
+
+    async def _fetch_all(self) -> None:
+        try:
+            await self.servers.fetch_all_capabilities()
+        finally:
+            self._fetching = None
+
+    # -- what the servers tell ---------------------------------------------------------------------
+
+    def servers_changed(self) -> None:
+        self.spawn(self.era_sessions.drop_gone(), "close second sessions")
+        for server_id in [*self.servers.connections, ""]:
+            for kind in KINDS:
+                self.fan_out.list_changed(server_id, kind)
+
+    def state_changed(self, server_id: str) -> None:
+        connection = self.servers.get(server_id)
+        if connection is not None and self.is_loop(connection):
+            self.fan_out.list_changed(server_id, "tools")
+
+    def list_changed(self, server_id: str, kind: str) -> None:
+        if kind in KINDS:
+            self.fan_out.list_changed(server_id, kind)
+
+    def notified(self, server_id: str, frame: Frame, link: Link) -> None:
+        self.fan_out.notified(server_id, frame, link)
+
+    # -- its end -----------------------------------------------------------------------------------
+
+    async def drain(self, timeout_s: float) -> None:
+        """Accept nothing new, and wait for what is under way, at most this long."""
+        self.is_draining = True
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._idle.wait()
+        except TimeoutError:
+            return
+
+    async def close(self) -> None:
+        self._unlisten()
+        if self.audit_log is not None:
+            self.audit_log.close()
+        await self.suspended.close()
+        await self.client_sessions.close()
+        await self._work.end()
+        await self.era_sessions.close()
+
+
+def gateways_behind(connection: ServerConnection) -> list[str]:
+    """The gateways that a server is or leads to, as it says itself."""
+    introduction = connection.introduction
+    experimental = None if introduction is None else introduction.capabilities.get("experimental")
+    mark = experimental.get(GATEWAY_MARK) if isinstance(experimental, dict) else None
+    found = mark.get("ids") if isinstance(mark, dict) else None
+    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+
+
+def _lists_of(connection: ServerConnection, now: float) -> ServerLists:
+    lists: dict[Kind, Any] = {}
+    for kind in KINDS:
+        listed = connection.lists[kind]
+        stale = None
+        if listed.is_stale:
+            reason = (listed.error or {}).get("message") or connection.state.message
+            stale = Stale(listed.age_s(now) or 0.0, str(reason or "the server is not connected"))
+        lists[kind] = ServerList(tuple(Raw(item.raw) for item in listed.items), stale)
+    return ServerLists(server_id=connection.server_id, **lists)
+
+
+def _forget_error(task: asyncio.Task[Any]) -> None:
+    if not task.cancelled():
+        task.exception()

@@ -1,0 +1,394 @@
+"""Serves the clients at one path: handshakes, requests, cancellations, answers to questions.
+
+What all endpoints have in common; view_handler.py publishes a view, server_handler.py one server.
+A request becomes an asyncio task that ends with exactly one answer. Called by the inbound peers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+from mcplens.downstream.server_connection import ServerConnection
+from mcplens.errors import InspectorError, ServerError, classify
+from mcplens.gateway.catalog import Kind
+from mcplens.gateway.fan_out import LIST_FILTERS, ListenStream, wanted_of
+from mcplens.gateway.gateway import GATEWAY_MARK, Gateway
+from mcplens.gateway.inbound_call import NOT_CACHED, InboundCall, has_logging
+from mcplens.gateway.inbound_client import InboundClient
+from mcplens.gateway.refused import Refused, naming
+from mcplens.gateway.wire import (
+    COMPLETE,
+    encoded,
+    error_message,
+    members,
+    object_of,
+    result_message,
+    text_of,
+)
+from mcplens.inbound.peer import Peer
+from mcplens.inbound.refusal import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+)
+from mcplens.inbound.request_validation import HeaderParameters, Incoming
+from mcplens.protocol.eras import (
+    HANDSHAKE_VERSIONS,
+    LOG_LEVELS,
+    SERVER_INFO,
+    SUBSCRIPTION_ID,
+    VERSIONS,
+    Era,
+)
+from mcplens.protocol.frames import Frame
+from mcplens.protocol.frames import Kind as FrameKind
+from mcplens.protocol.secret_masking import mask_url
+from mcplens.session.raw_calls import error_member, read_params
+
+_log = logging.getLogger("mcplens.gateway")
+
+Work = Callable[[InboundCall], Awaitable[bytes]]
+
+_BEFORE_HANDSHAKE: Final = ("initialize", "ping")
+# Methods that a revision of the other era does not have.
+HANDSHAKE_ONLY: Final = frozenset(
+    {"initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe",
+     "tasks/list", "tasks/result"}
+)  # fmt: skip
+STATELESS_ONLY: Final = frozenset({"server/discover", "subscriptions/listen", "tasks/update"})
+_EMPTY: Final = b"{}"
+# What a server wrote of itself is passed on up to this length.
+MAX_INSTRUCTIONS: Final = 100_000
+# Of a name that a client gave, so much is logged.
+MAX_NAME: Final = 500
+
+
+class Description:
+    """How an endpoint introduces itself to its clients."""
+
+    def __init__(
+        self, server_info: dict[str, Any], capabilities: dict[str, Any], instructions: str | None
+    ) -> None:
+        self.server_info = server_info
+        self.capabilities = capabilities
+        self.instructions = instructions
+
+    def __repr__(self) -> str:
+        return f"<Description of {self.server_info.get('name')}: {sorted(self.capabilities)}>"
+
+
+class InboundHandler(ABC):
+    """Serves the clients at one path."""
+
+    def __init__(self, gateway: Gateway, path: str) -> None:
+        self.gateway = gateway
+        self.path = path
+        self._own: dict[str, Work] = {
+            "initialize": self._initialize,
+            "server/discover": self._discover,
+            "ping": self._ping,
+            "logging/setLevel": self._set_level,
+            "resources/subscribe": self._subscribe,
+            "resources/unsubscribe": self._unsubscribe,
+            "subscriptions/listen": self._listen,
+        }
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} at {self.path}>"
+
+    # -- what the two kinds of endpoints decide ----------------------------------------------------
+
+    @abstractmethod
+    async def describe(self, client: InboundClient) -> Description:
+        """How this endpoint introduces itself to a client."""
+
+    @abstractmethod
+    async def passed_on(self, call: InboundCall, params: dict[str, Any]) -> bytes:
+        """Answer a request that is for a server; the bytes of the result."""
+
+    @abstractmethod
+    def server_of_uri(self, uri: str) -> str | None:
+        """The server that offers a resource here."""
+
+    @abstractmethod
+    def shows(self, server_id: str) -> bool:
+        """Whether clients at this path can see anything of a server."""
+
+    @abstractmethod
+    def publishes_change(self, server_id: str, kind: Kind) -> bool:
+        """A server's list changed: whether what is published here did."""
+
+    @abstractmethod
+    def header_parameters(self, tool: str) -> HeaderParameters:
+        """The arguments of a tool that HTTP headers repeat."""
+
+    def is_untouched_for(self, server_id: str) -> bool:
+        """Whether notifications of a server that we do not know pass here."""
+        return False
+
+    def client_notified(self, client: InboundClient, frame: Frame) -> None:
+        """A notification of a client's that we do not know."""
+        return  # most endpoints have nobody to pass it on to
+
+    # -- PeerHandler -------------------------------------------------------------------------------
+
+    def received(self, peer: Peer, incoming: Incoming) -> None:
+        frame = incoming.message
+        if not isinstance(frame, Frame):
+            return  # the transport has refused it already
+        client = self.gateway.client_of(peer, self.path)
+        is_stateless = incoming.era is Era.STATELESS
+        client.is_stateless = is_stateless
+        kind = frame.kind
+        if kind is FrameKind.REQUEST:
+            self._start(client, frame, incoming, is_stateless)
+        elif kind is FrameKind.NOTIFICATION:
+            self.gateway.received(client, frame)
+            self._notified(client, frame)
+        else:
+            self.gateway.received(client, frame)
+            client.answered(frame)
+
+    def disconnected(self, peer: Peer, reason: str) -> None:
+        self.gateway.left(peer, reason)
+
+    # -- requests ----------------------------------------------------------------------------------
+
+    def _start(
+        self, client: InboundClient, frame: Frame, incoming: Incoming, is_stateless: bool
+    ) -> None:
+        gateway = self.gateway
+        call = InboundCall(
+            gateway, client, frame, is_stateless=is_stateless, headers=incoming.headers
+        )
+        if is_stateless:
+            client.introduce(object_of(call.hop.client_info), None)
+        call.seq = gateway.received(client, frame)
+        client.calls[call.id] = call
+        gateway.began(call)
+        call.task = gateway.spawn(self._serve(call), frame.method)
+
+    async def _serve(self, call: InboundCall) -> None:
+        peer, request_id = call.client.peer, call.id
+        outcome, size = "ok", 0
+        try:
+            data = result_message(request_id, await self._answer(call))
+            size = len(data)
+            peer.answer(request_id, data)
+        except Refused as refused:
+            outcome = "refused"
+            peer.refuse(request_id, refused.code, str(refused), refused.data)
+        except ServerError as error:
+            outcome = "error"
+            self._pass_error_on(call, error)
+        except InspectorError as error:
+            outcome = "failed"
+            data_ = {"code": error.code, "server": call.server_id}
+            peer.refuse(request_id, INTERNAL_ERROR, naming(call.server_id, error), data_)
+        except asyncio.CancelledError:
+            outcome = "cancelled"
+            peer.drop(request_id)
+            raise
+        except Exception as problem:  # a bug of ours: only this request fails
+            outcome = "failed"
+            _log.exception("%r failed", call)
+            peer.refuse(request_id, INTERNAL_ERROR, classify(problem).message)
+        finally:
+            call.client.calls.pop(request_id, None)
+            self.gateway.ended(call, outcome, size)
+
+    def _pass_error_on(self, call: InboundCall, error: ServerError) -> None:
+        member = bytes(error_member(error.raw)) if error.raw else b""
+        member = member or encoded({"code": error.rpc_code, "message": error.rpc_message})
+        data = error_message(call.id, member)
+        call.client.peer.answer(call.id, data, error_code=error.rpc_code)
+
+    async def _answer(self, call: InboundCall) -> bytes:
+        method = call.method
+        if self.gateway.is_draining:
+            raise Refused(INTERNAL_ERROR, "the gateway is shutting down; connect again later")
+        if method in (HANDSHAKE_ONLY if call.is_stateless else STATELESS_ONLY):
+            raise _unknown(method)
+        is_unknown = not call.is_stateless and call.client.peer.protocol_version is None
+        if is_unknown and method not in _BEFORE_HANDSHAKE:
+            raise Refused(INVALID_REQUEST, f"{method} came before initialize")
+        own = self._own.get(method)
+        if own is not None:
+            return await own(call)
+        try:
+            params = read_params(call.body)
+        except ValueError as problem:
+            raise Refused(INVALID_PARAMS, str(problem)) from None
+        call.name = _name_in(params)
+        self.gateway.call_limits.admit(call)
+        return await self.passed_on(call, params)
+
+    # -- handshakes --------------------------------------------------------------------------------
+
+    async def _initialize(self, call: InboundCall) -> bytes:
+        params = members(call.body)
+        client, peer = call.client, call.client.peer
+        if peer.protocol_version is not None:
+            raise Refused(INVALID_REQUEST, "initialize was sent before")
+        offered = text_of(params.get("protocolVersion"))
+        version = offered if offered in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[0]
+        client.introduce(object_of(params.get("clientInfo")), object_of(params.get("capabilities")))
+        description = await self.describe(client)
+        peer.protocol_version = version
+        client.is_ready = True
+        self.gateway.connected(client)
+        result: dict[str, Any] = {
+            "protocolVersion": version,
+            "capabilities": self._marked(description.capabilities),
+            "serverInfo": description.server_info,
+        }
+        if description.instructions is not None:
+            result["instructions"] = description.instructions
+        return encoded(result)
+
+    async def _discover(self, call: InboundCall) -> bytes:
+        description = await self.describe(call.client)
+        result: dict[str, Any] = {
+            "resultType": "complete",
+            "supportedVersions": list(VERSIONS),
+            "capabilities": self._marked(description.capabilities),
+            "ttlMs": 0,
+            "cacheScope": "private",
+            "_meta": {SERVER_INFO: description.server_info},
+        }
+        if description.instructions is not None:
+            result["instructions"] = description.instructions
+        return encoded(result)
+
+    def _marked(self, capabilities: dict[str, Any]) -> dict[str, Any]:
+        """With our mark, by which a gateway notices that it would connect to itself."""
+        experimental = capabilities.get("experimental")
+        own = experimental if isinstance(experimental, dict) else {}
+        mark = {GATEWAY_MARK: {"ids": self.gateway.reached_gateways()}}
+        return {**capabilities, "experimental": {**own, **mark}}
+
+    async def _ping(self, call: InboundCall) -> bytes:
+        return _EMPTY
+
+    # -- what clients share ------------------------------------------------------------------------
+
+    async def _set_level(self, call: InboundCall) -> bytes:
+        level = text_of(members(call.body).get("level"))
+        if level not in LOG_LEVELS:
+            raise Refused(INVALID_PARAMS, f"level must be one of {', '.join(LOG_LEVELS)}")
+        call.client.log_level = level
+        for connection in self.gateway.usable():
+            if has_logging(connection) and self.shows(connection.server_id):
+                session = await self.gateway.session_for(connection, call.client)
+                await session.set_level(level, call.client)
+        return _EMPTY
+
+    async def _subscribe(self, call: InboundCall) -> bytes:
+        uri = self._uri(call)
+        session = await self._subscribed_session(call, uri)
+        await session.subscribe(uri, call.client)
+        return _EMPTY
+
+    async def _unsubscribe(self, call: InboundCall) -> bytes:
+        uri = self._uri(call)
+        session = await self._subscribed_session(call, uri)
+        await session.unsubscribe(uri, call.client)
+        return _EMPTY
+
+    def _uri(self, call: InboundCall) -> str:
+        uri = text_of(members(call.body).get("uri"))
+        if uri is None:
+            raise Refused(INVALID_PARAMS, "uri is missing")
+        return uri
+
+    async def _subscribed_session(self, call: InboundCall, uri: str) -> ServerConnection:
+        """The session in which a client subscribes: its own, or the one that all share."""
+        server_id = self.server_of_uri(uri)
+        connection = None if server_id is None else self.gateway.servers.get(server_id)
+        if connection is None:
+            raise Refused(INVALID_PARAMS, f"there is no resource {uri}")
+        call.server_id = connection.server_id
+        if connection.mode == "per-client":
+            return await self.gateway.session_for(connection, call.client)
+        return connection
+
+    async def _listen(self, call: InboundCall) -> bytes:
+        """Acknowledge what will be sent, then stay until the client ends it."""
+        gateway = self.gateway
+        filters = wanted_of(members(call.body))
+        wanted: dict[str, Any] = {name: True for name in LIST_FILTERS if filters.get(name) is True}
+        stream = ListenStream(call, wanted)
+        uris = filters.get("resourceSubscriptions")
+        if isinstance(uris, list):
+            wanted["resourceSubscriptions"] = await self._subscribe_all(uris, stream)
+        ids = filters.get("taskIds")
+        if isinstance(ids, list):
+            owned = [one for one in ids if isinstance(one, str)]
+            wanted["taskIds"] = [
+                one for one in owned if gateway.tasks.server_of(call.client, one) is not None
+            ]
+        stream.notify("notifications/subscriptions/acknowledged", {"notifications": wanted})
+        gateway.fan_out.streams.append(stream)
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            gateway.fan_out.streams.remove(stream)
+            gateway.drop(stream)
+        return encoded({"resultType": "complete", "_meta": {SUBSCRIPTION_ID: call.id}})
+
+    async def _subscribe_all(self, uris: list[Any], stream: ListenStream) -> list[str]:
+        """The resources that could be subscribed to."""
+        honoured = []
+        for uri in uris:
+            server_id = self.server_of_uri(uri) if isinstance(uri, str) else None
+            connection = None if server_id is None else self.gateway.servers.get(server_id)
+            if connection is None:
+                continue
+            try:
+                await connection.subscribe(uri, stream)
+            except InspectorError:
+                continue
+            honoured.append(uri)
+        return honoured
+
+    # -- notifications -----------------------------------------------------------------------------
+
+    def _notified(self, client: InboundClient, frame: Frame) -> None:
+        if frame.method == "notifications/cancelled":
+            requested = object_of(frame.body).get("requestId")
+            call = client.calls.get(requested) if isinstance(requested, int | str) else None
+            if call is not None and call.method != "initialize":
+                call.cancel()
+        elif frame.method == "notifications/roots/list_changed":
+            self.gateway.spawn(self.gateway.client_sessions.roots_changed(client), "new roots")
+        elif frame.method != "notifications/initialized":
+            self.client_notified(client, frame)
+
+
+def _name_in(params: dict[str, Any]) -> str | None:
+    """What a request is about, without the secrets that a URI may hold."""
+    name = text_of(params.get("name"))
+    if name is not None:
+        return name[:MAX_NAME]
+    uri = text_of(params.get("uri"))
+    return None if uri is None else mask_url(uri[:MAX_NAME])
+
+
+def _unknown(method: str) -> Refused:
+    return Refused(METHOD_NOT_FOUND, f"{method} is not offered here")
+
+
+def unknown_method(method: str) -> Refused:
+    """The refusal of a method that this endpoint does not route."""
+    return _unknown(method)
+
+
+def list_result(key: str, items: list[Any], cursor: str | None, *, is_stateless: bool) -> bytes:
+    """A page of a list, in the way of either revision."""
+    body = encoded({key: items} if cursor is None else {key: items, "nextCursor": cursor})
+    return b"{" + COMPLETE + NOT_CACHED + b"," + body[1:] if is_stateless else body

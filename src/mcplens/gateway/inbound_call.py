@@ -1,0 +1,276 @@
+"""One request of a client, passed on to a server: the four pairs of eras.
+
+Same era: bodies pass untouched. A 2025-11-25 client of a 2026-07-28 server is asked by requests
+what the server asks by `input_required`. The other way round, see suspended_calls.py. Notifications
+that belong to the call go to its client, with the client's own progress token. Made by handler.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
+
+from msgspec import Raw
+
+from mcplens.downstream.options import CallOptions
+from mcplens.downstream.result import Failure
+from mcplens.gateway.inbound_client import InboundClient
+from mcplens.gateway.wire import (
+    NO_HOP,
+    HopMeta,
+    completed,
+    encoded,
+    hop_meta,
+    members,
+    object_of,
+    text_of,
+    with_member,
+)
+from mcplens.protocol.eras import (
+    CLIENT_CAPABILITIES,
+    CLIENT_INFO,
+    LOG_LEVEL,
+    LOG_LEVELS,
+    STATELESS_VERSIONS,
+)
+from mcplens.protocol.frames import ABSENT, Frame, RequestId, parse
+from mcplens.session.attribution import Link
+from mcplens.session.call_hooks import CallHooks
+from mcplens.session.question_handler import ServerRequest
+
+if TYPE_CHECKING:
+    from mcplens.downstream.server_connection import ServerConnection
+    from mcplens.gateway.gateway import Gateway
+
+CAPABILITY_OF: Final = {
+    "sampling/createMessage": "sampling",
+    "elicitation/create": "elicitation",
+    "roots/list": "roots",
+}
+# Results that 2026-07-28 lets clients keep; what we cannot vouch for is stale at once.
+_CACHEABLE: Final = frozenset(
+    {"tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read"}
+)
+NOT_CACHED: Final = b',"ttlMs":0,"cacheScope":"private"'
+
+
+def is_stateless_server(connection: ServerConnection) -> bool:
+    introduction = connection.introduction
+    return introduction is not None and introduction.version in STATELESS_VERSIONS
+
+
+async def opened(connection: ServerConnection) -> None:
+    """Connect to a server, if there is no session with it.
+
+    Raises:
+        InspectorError: there is no connection.
+    """
+    result = await connection.connect()
+    if isinstance(result, Failure):
+        raise result.error
+
+
+def has_logging(connection: ServerConnection) -> bool:
+    """Whether a server declared that it sends log messages."""
+    introduction = connection.introduction
+    return introduction is not None and "logging" in introduction.capabilities
+
+
+class InboundCall:
+    """A request of a client's that is being served."""
+
+    def __init__(
+        self,
+        gateway: Gateway,
+        client: InboundClient,
+        frame: Frame,
+        *,
+        is_stateless: bool,
+        headers: Mapping[str, str],
+    ) -> None:
+        assert frame.id is not None
+        self.gateway = gateway
+        self.client = client
+        self.id: RequestId = frame.id
+        self.method = frame.method
+        self.body = frame.body
+        self.is_stateless = is_stateless
+        self.headers = headers
+        self.seq = 0  # of the event that it came with
+        self.hop: HopMeta = hop_meta(frame.body) if frame.body is not ABSENT else NO_HOP
+        self.server_id = ""  # the server that it was passed on to
+        self.name: str | None = None  # the tool, prompt or URI that it is about
+        self.size_bytes = len(frame.raw)
+        self.is_counted = False  # among the calls under way of its client
+        self.started_at = gateway.clock.monotonic()
+        self.task: asyncio.Task[None] | None = None
+
+    def __repr__(self) -> str:
+        return f"<InboundCall {self.id!r} {self.method} of {self.client.id} to {self.server_id}>"
+
+    def cancel(self) -> None:
+        """The client does not want the answer any more."""
+        if self.task is not None:
+            self.task.cancel()
+
+    @property
+    def capabilities(self) -> dict[str, Any]:
+        """What the client declared: with this request, or in its handshake."""
+        return object_of(self.hop.capabilities) if self.is_stateless else self.client.capabilities
+
+    @property
+    def log_level(self) -> str | None:
+        return text_of(self.hop.log_level) if self.is_stateless else self.client.log_level
+
+    # -- passing it on -----------------------------------------------------------------------------
+
+    async def relay(
+        self, connection: ServerConnection, method: str, params: dict[str, Any]
+    ) -> bytes:
+        """Send it to a server; the bytes of the result.
+
+        Raises:
+            ServerError: the server's own error.
+            InspectorError: no answer.
+        """
+        self.gateway.call_limits.passed_on(self, connection.server_id)
+        self.server_id = connection.server_id
+        connection = await self.gateway.session_for(connection, self.client)
+        is_stateless = is_stateless_server(connection)
+        if self.is_stateless and not is_stateless:
+            if self._may_be_asked(params):
+                body = await self.gateway.suspended.run(self, connection, method, params)
+            else:
+                body = bytes((await connection.request(method, params, self.options())).body)
+            if b'"resultType"' in body[:200]:
+                return body
+            return completed(body, extra=NOT_CACHED if method in _CACHEABLE else b"")
+        if is_stateless:
+            self._add_envelope(params)
+        options = self.options(answers_input=not self.is_stateless)
+        frame = await connection.request(method, params, options)
+        return bytes(frame.body)
+
+    def _may_be_asked(self, params: dict[str, Any]) -> bool:
+        """Whether a 2025-11-25 server may have questions or logs for this 2026-07-28 client."""
+        if "requestState" in params or self.hop.log_level is not ABSENT:
+            return True
+        return bytes(self.hop.capabilities).strip() not in (b"", b"{}")
+
+    def options(
+        self, *, answers_input: bool = False, hooks: CallHooks | None = None
+    ) -> CallOptions:
+        return CallOptions(
+            inbound_seq=self.seq,
+            hooks=hooks or CallHooks(self.on_question, self.on_notification),
+            wants_progress=self.hop.progress_token is not ABSENT,
+            headers=self._passed_headers(),
+            answers_input=answers_input,
+        )
+
+    def _passed_headers(self) -> dict[str, str] | None:
+        """Headers that repeat arguments; gateways must pass on those that they do not know."""
+        if not self.is_stateless:
+            return None
+        found = {name: value for name, value in self.headers.items() if name[:10] == "mcp-param-"}
+        return found or None
+
+    def _add_envelope(self, params: dict[str, Any]) -> None:
+        """What a 2026-07-28 server is told about the client: the client's own words."""
+        meta: dict[str, Any] = params.get("_meta") or {}
+        if self.is_stateless:
+            hop = self.hop
+            for key, value in (
+                (CLIENT_CAPABILITIES, hop.capabilities),
+                (CLIENT_INFO, hop.client_info),
+                (LOG_LEVEL, hop.log_level),
+            ):
+                if value is not ABSENT:
+                    meta[key] = value
+        else:
+            meta[CLIENT_CAPABILITIES] = self.client.stateless_capabilities
+            if self.client.info:
+                meta[CLIENT_INFO] = self.client.info
+            if self.client.log_level is not None:
+                meta[LOG_LEVEL] = self.client.log_level
+        params["_meta"] = meta
+
+    # -- what the server says meanwhile ------------------------------------------------------------
+
+    def on_notification(self, frame: Frame, link: Link) -> None:
+        """A notification that belongs to this call."""
+        if frame.method == "notifications/progress":
+            token = self.hop.progress_token
+            if token is not ABSENT:
+                params = with_member(frame.body, "progressToken", token)
+                self.client.notify(frame.method, params, self.id)
+        elif frame.method == "notifications/message":
+            if admits(self.log_level, frame, is_asked_for=self.is_stateless):
+                self.client.peer.send(frame.raw, during=self.id)
+        else:
+            self.gateway.fan_out.notified(self.server_id, frame, link)
+
+    async def on_question(self, request: ServerRequest) -> Any:
+        """A question that the server asks because of this call.
+
+        None leaves it to the server's configured profile, or it is refused.
+        """
+        if not self.gateway.may_ask(self, request):
+            return None
+        params = question_params(request)
+        if request.method == "elicitation/create":
+            params = self.gateway.fan_out.elicited(self.client, params)
+        return await self.client.ask(request.method, params, self.id)
+
+    def can_answer(self, method: str, params: Mapping[str, Any]) -> bool:
+        """Whether the client declared that it answers such questions."""
+        if method not in CAPABILITY_OF:
+            return not self.is_stateless  # a method that we do not know: the client decides
+        return does_answer(self.capabilities, method, params)
+
+
+def does_answer(capabilities: Mapping[str, Any], method: str, params: Mapping[str, Any]) -> bool:
+    """Whether these capabilities include answers to such questions."""
+    name = CAPABILITY_OF[method]
+    declared = capabilities.get(name)
+    if not isinstance(declared, dict):
+        return False
+    if name == "elicitation":
+        if params.get("mode") == "url":
+            return "url" in declared
+        return "form" in declared or not declared  # an empty capability means forms
+    return not ("tools" in params and name == "sampling") or "tools" in declared
+
+
+def question_params(request: ServerRequest) -> Raw:
+    """The params of a question as the server wrote them; URLs get the id that 2025-11-25 wants."""
+    message = parse(request.raw)
+    if isinstance(message, Frame):
+        params = message.body
+    else:  # an input request of 2026-07-28, which is not a message of its own
+        params = members(request.raw).get("params", ABSENT)
+    given = request.params if isinstance(request.params, dict) else {}
+    if given.get("mode") == "url" and "elicitationId" not in given:
+        return Raw(with_member(params, "elicitationId", str(uuid4())))
+    return params
+
+
+def admits(level: str | None, frame: Frame, *, is_asked_for: bool) -> bool:
+    """Whether a log message is as important as a client wants; unasked-for ones pass if allowed."""
+    if level is None:
+        return not is_asked_for
+    wanted = LOG_LEVELS.index(level) if level in LOG_LEVELS else 0
+    given = text_of(members(frame.body).get("level"))
+    return given not in LOG_LEVELS or LOG_LEVELS.index(given) >= wanted
+
+
+def input_required(questions: Mapping[str, tuple[str, Raw]], state: str) -> bytes:
+    """A result of 2026-07-28 that asks for input."""
+    requests = {}
+    for key, (method, params) in questions.items():
+        requests[key] = {"method": method, "params": params if bytes(params) else {}}
+    return encoded(
+        {"resultType": "input_required", "inputRequests": requests, "requestState": state}
+    )

@@ -1,0 +1,107 @@
+"""Pages for whoever operates a gateway: `/healthz`, `/readyz`, `/status` and `/metrics`.
+
+The first two say yes or no to anybody who can reach the port, since probes have no token; the
+others want the gateway's own token, never that of a view. Added to http_app.py.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from mcplens.gateway.views import EVERYTHING
+from mcplens.inbound.asgi import AsgiExchange
+from mcplens.version import VERSION
+
+if TYPE_CHECKING:
+    from mcplens.downstream.server_connection import ServerConnection
+    from mcplens.gateway.gateway import Gateway
+    from mcplens.gateway.http_app import GatewayApp
+
+_JSON: Final = "application/json"
+_TEXT: Final = "text/plain; charset=utf-8"
+_NOT_KEPT: Final = {"Cache-Control": "no-store"}
+
+
+class OperationPages:
+    """Answers about one gateway."""
+
+    def __init__(self, gateway: Gateway) -> None:
+        self._gateway = gateway
+
+    def __repr__(self) -> str:
+        return f"<OperationPages of {self._gateway!r}>"
+
+    def add_to(self, app: GatewayApp) -> None:
+        app.public_pages |= {"/healthz": self._health, "/readyz": self._readiness}
+        app.pages |= {"/status": self._status, "/metrics": self._metrics}
+
+    async def _health(self, exchange: AsgiExchange) -> None:
+        """The process answers, so it lives."""
+        await exchange.respond(200, b"ok\n", _TEXT, _NOT_KEPT)
+
+    async def _readiness(self, exchange: AsgiExchange) -> None:
+        """Whether new calls are accepted."""
+        gateway = self._gateway
+        if gateway.is_draining:
+            await exchange.respond(503, b"shutting down\n", _TEXT, _NOT_KEPT)
+        elif not gateway.has_settled:
+            await exchange.respond(503, b"servers are starting\n", _TEXT, _NOT_KEPT)
+        else:
+            await exchange.respond(200, b"ok\n", _TEXT, _NOT_KEPT)
+
+    async def _status(self, exchange: AsgiExchange) -> None:
+        body = msgspec.json.encode(status(self._gateway))
+        await exchange.respond(200, body, _JSON, _NOT_KEPT)
+
+    async def _metrics(self, exchange: AsgiExchange) -> None:
+        from mcplens.gateway.metrics import CONTENT_TYPE, exposition
+
+        await exchange.respond(200, exposition(self._gateway), CONTENT_TYPE, _NOT_KEPT)
+
+
+def status(gateway: Gateway) -> dict[str, Any]:
+    """Where the gateway stands: servers, clients, views."""
+    return {
+        "version": VERSION,
+        "run": gateway.bus.run_id,
+        "is_draining": gateway.is_draining,
+        "calls_in_flight": gateway.running_calls,
+        "servers": [_server(gateway, one) for one in gateway.servers.connections.values()],
+        "clients": [
+            {
+                "id": client.id,
+                "name": client.name,
+                "path": client.path,
+                "protocol_version": client.peer.protocol_version,
+                "calls": len(client.calls),
+            }
+            for client in gateway.clients.values()
+        ],
+        "views": [view.name for view in (EVERYTHING, *gateway.views.values()) if view.name],
+    }
+
+
+def _server(gateway: Gateway, connection: ServerConnection) -> dict[str, Any]:
+    state = connection.state
+    counts = gateway.statistics.servers.get(connection.server_id)
+    introduction = connection.introduction
+    return {
+        "id": connection.server_id,
+        "status": state.status.value,
+        "since": state.since,
+        "error": state.message or None,
+        "retry_at": state.retry_at,
+        "protocol_version": introduction.version if introduction is not None else None,
+        "lists": {
+            each.kind: {
+                "items": len(each.items),
+                "is_stale": each.is_stale,
+                "fetched_at": each.fetched_at,
+            }
+            for each in connection.lists
+        },
+        "calls": counts.calls if counts is not None else 0,
+        "failed": counts.failed if counts is not None else 0,
+    }

@@ -1,0 +1,253 @@
+"""A gateway made from the configuration: servers, views, endpoints, and its orderly end.
+
+Put together here so that the command line and the web UI start it the same way. Knows nothing of
+terminals; what happens is on the bus.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from typing import Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from mcplens.bus import Bus
+from mcplens.clock import Clock
+from mcplens.config.model import Configuration, ServerEntry
+from mcplens.config.views import GatewaySettings, View, read_gateway, read_view
+from mcplens.downstream.live_servers import LiveServers
+from mcplens.downstream.options import LiveOptions
+from mcplens.errors import ConfigurationError
+from mcplens.gateway.access import GatewayAccess
+from mcplens.gateway.gateway import Gateway
+from mcplens.gateway.http_app import MCP_PATH, GatewayApp
+from mcplens.gateway.view_handler import ViewHandler
+from mcplens.gateway.views import EVERYTHING
+from mcplens.inbound.limits import Limits
+from mcplens.inbound.server import Address, listen, serve_app
+from mcplens.known_secrets import known_secrets
+from mcplens.transports.network import is_loopback
+from mcplens.version import VERSION
+
+# How long calls that are under way may go on after the gateway was told to stop.
+DRAIN_S: Final = 10.0
+# Files that each server and the gateway itself need at least: pipes, sockets, the recording.
+_FILES_PER_SERVER: Final = 8
+_FILES_OF_OUR_OWN: Final = 128
+CLIENT_INFO: Final = {"name": "mcplens-gateway", "version": VERSION}
+
+
+class Published(msgspec.Struct, frozen=True):
+    """What the configuration says about the gateway."""
+
+    views: tuple[View, ...]
+    default_view: View
+    settings: GatewaySettings
+
+
+def published(configuration: Configuration, view_name: str | None = None) -> Published:
+    """The views and settings of a configuration; `view_name` is the view at `/mcp`.
+
+    Raises:
+        ConfigurationError: there is no view of that name.
+    """
+    settings = configuration.settings
+    views = tuple(read_view(name, value) for name, value in settings.views.items())
+    for view in views:
+        if view.token is not None:
+            known_secrets.learn(view.token)
+    wanted = view_name or settings.default_preset_id
+    chosen = next((view for view in views if view.name == wanted), None)
+    if wanted is not None and chosen is None:
+        known = ", ".join(view.name for view in views) or "none is configured"
+        text = f"there is no view {wanted!r} (known: {known})"
+        raise ConfigurationError("CONFIGURATION_INVALID", text)
+    gateway = read_gateway(settings.gateway, "gateway")
+    return Published(views, chosen or EVERYTHING, gateway)
+
+
+def inbound_limits(settings: GatewaySettings) -> Limits:
+    """The limits of the inbound transports, as configured."""
+    chosen = settings.limits
+    given = {
+        "max_sessions": chosen.sessions,
+        "max_requests": chosen.calls_per_client,
+        "max_message_bytes": chosen.request_bytes,
+    }
+    return Limits(**{name: value for name, value in given.items() if value is not None})
+
+
+def leads_to(entry: ServerEntry, address: Address) -> bool:
+    """Whether a server is the very address that the gateway listens on."""
+    if entry.url is None:
+        return False
+    try:
+        parts = urlsplit(entry.url)
+        port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+        host = (parts.hostname or "").lower()
+    except ValueError:
+        return False
+    is_same_host = host == address.host.lower() or (is_loopback(host) and is_local(address.host))
+    return port == address.port and is_same_host
+
+
+def is_local(host: str) -> bool:
+    """Whether an address to listen on is reached by this machine's loopback too."""
+    return is_loopback(host) or host in ("0.0.0.0", "::")
+
+
+def ensure_files(server_count: int) -> None:
+    """Raise the limit of open files as far as it is needed and allowed.
+
+    Raises:
+        ConfigurationError: the system allows too few.
+    """
+    if os.name != "posix":
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    unlimited = resource.RLIM_INFINITY
+    if soft != hard and soft != unlimited:
+        target = hard if hard != unlimited else max(soft, 65_536)
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (target, hard))
+            soft = target
+        except (ValueError, OSError):
+            pass  # the limit as it is may do
+    needed = _FILES_OF_OUR_OWN + _FILES_PER_SERVER * server_count
+    if soft != unlimited and soft < needed:
+        text = (
+            f"this system allows {soft} open files, and {server_count} servers need {needed}: "
+            f"raise the limit (ulimit -n {needed})"
+        )
+        raise ConfigurationError("CONFIGURATION_INVALID", text)
+
+
+class GatewayService:
+    """A gateway with its servers; `http` or `stdio_handler` lets clients in."""
+
+    def __init__(
+        self,
+        entries: Iterable[ServerEntry],
+        configuration: Configuration,
+        *,
+        bus: Bus,
+        clock: Clock,
+        view_name: str | None = None,
+        sign_in_networks: str = "any",
+    ) -> None:
+        self.published = published(configuration, view_name)
+        self.entries = tuple(entries)
+        self._view_name = view_name
+        self._address: Address | None = None
+        self._app: GatewayApp | None = None
+        self._stdio: ViewHandler | None = None
+        self._settings = configuration.settings
+        self._clock = clock
+        ensure_files(len(self.entries))
+        options = LiveOptions(
+            relays_questions=True,
+            stale_for_s=self.published.settings.stale_for_s,
+            client_info=CLIENT_INFO,
+            sign_in_networks=sign_in_networks,
+        )
+        self.servers = LiveServers(bus=bus, clock=clock, options=options)
+        self.gateway = Gateway(
+            self.servers,
+            bus=bus,
+            clock=clock,
+            views=self.published.views,
+            settings=self.published.settings,
+        )
+
+    def __repr__(self) -> str:
+        return f"<GatewayService {self.gateway!r}>"
+
+    def follow(self, entries: Iterable[ServerEntry], configuration: Configuration) -> None:
+        """Use another configuration from now on: clients are told what changed for them.
+
+        What the gateway was started with stays: its address, and the limits of the transports.
+
+        Raises:
+            ConfigurationError: it cannot be used; nothing has changed.
+        """
+        found, servers = published(configuration, self._view_name), tuple(entries)
+        ensure_files(len(servers))
+        self._check_loops(servers)
+        self.published, self.entries, self._settings = found, servers, configuration.settings
+        self.gateway.use_settings(found.views, found.settings)
+        if self._app is not None:
+            self._app.use_views(found.default_view)
+        if self._stdio is not None:
+            self._stdio.use_view(found.default_view)
+        self.servers.apply(servers, configuration.settings)
+
+    def _check_loops(self, entries: Iterable[ServerEntry]) -> None:
+        address = self._address
+        if address is not None:
+            for entry in entries:
+                if leads_to(entry, address):
+                    where = address.url(MCP_PATH)
+                    text = f"{entry.name} is this very gateway ({where}): take it out"
+                    raise ConfigurationError("CONFIGURATION_INVALID", text)
+
+    @asynccontextmanager
+    async def running(self, *, without: Iterable[str] = ()) -> AsyncIterator[None]:
+        """Keep the servers for as long as the block lasts; `without` are not started."""
+        left_out = set(without)
+        async with self.servers:
+            used = [entry for entry in self.entries if entry.name not in left_out]
+            self.servers.apply(used, self._settings)
+            self.servers.start()
+            try:
+                yield
+            finally:
+                await self.gateway.close()
+
+    @asynccontextmanager
+    async def http(
+        self, host: str, port: int, *, token: str | None, has_sse: bool = False
+    ) -> AsyncIterator[Address]:
+        """Serve over HTTP for as long as the block lasts; calls are finished before it ends.
+
+        Raises:
+            ConfigurationError: other machines could connect without a token.
+            ConnectError: the port cannot be opened.
+        """
+        if token is None and not is_loopback(host):
+            text = f"{host} can be reached from other machines: a token is required there"
+            raise ConfigurationError("CONFIGURATION_INVALID", text)
+        listener = listen(host, port)
+        self._address = Address(host, listener.getsockname()[1])
+        try:
+            self._check_loops(self.entries)
+        except ConfigurationError:
+            listener.close()
+            raise
+        limits = inbound_limits(self.published.settings)
+        hosts = () if is_loopback(host) else (host,)
+        app = self._app = GatewayApp(
+            self.gateway,
+            GatewayAccess(token, allowed_hosts=hosts),
+            limits=limits,
+            default_view=self.published.default_view,
+            has_sse=has_sse,
+        )
+        async with serve_app(
+            app, listener, host=host, max_message_bytes=limits.max_message_bytes, close=app.close
+        ) as served:
+            try:
+                yield served
+            finally:
+                await self.gateway.drain(DRAIN_S)
+
+    def stdio_handler(self) -> ViewHandler:
+        """Serves the process that started us."""
+        handler = ViewHandler(self.gateway, self.published.default_view, "stdio")
+        self.gateway.add_handler(handler)
+        self._stdio = handler
+        return handler

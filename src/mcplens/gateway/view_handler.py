@@ -1,0 +1,217 @@
+"""All servers as one view publishes them, at `/mcp` and `/mcp/<view>`.
+
+Lists are merged, names are routed to their servers, and what the view hides cannot be reached by
+any method. A name that is missing makes all lists be fetched anew once before it is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+from msgspec import Raw
+
+from mcplens.config.views import View
+from mcplens.downstream.server_connection import ServerConnection
+from mcplens.gateway.catalog import LIST_KEY, InvalidCursor, Kind, ViewCatalog
+from mcplens.gateway.gateway import Gateway
+from mcplens.gateway.handler import (
+    MAX_INSTRUCTIONS,
+    Description,
+    InboundHandler,
+    list_result,
+    unknown_method,
+)
+from mcplens.gateway.inbound_call import InboundCall
+from mcplens.gateway.inbound_client import InboundClient
+from mcplens.gateway.names import Original
+from mcplens.gateway.refused import Refused
+from mcplens.gateway.tasks import TaskRequests
+from mcplens.gateway.views import why_server_hidden
+from mcplens.gateway.wire import members, object_of, text_of
+from mcplens.inbound.refusal import INVALID_PARAMS
+from mcplens.inbound.request_validation import HeaderParameters
+from mcplens.protocol.eras import STATELESS_VERSIONS
+from mcplens.version import VERSION
+
+_LISTS: Final[dict[str, Kind]] = {
+    "tools/list": "tools",
+    "prompts/list": "prompts",
+    "resources/list": "resources",
+    "resources/templates/list": "resource_templates",
+}
+# The code of 2025-11-25 for a resource that does not exist.
+_RESOURCE_NOT_FOUND: Final = -32002
+
+
+class ViewHandler(InboundHandler):
+    """Publishes what a view shows of all servers."""
+
+    def __init__(self, gateway: Gateway, view: View, path: str) -> None:
+        super().__init__(gateway, path)
+        self.view = view
+        self._catalog: ViewCatalog | None = None
+        self._tasks = TaskRequests(gateway)
+
+    def use_view(self, view: View) -> None:
+        """Publish another view at this path."""
+        if view != self.view:
+            self.view = view
+            self.gateway.servers_changed()
+
+    @property
+    def catalog(self) -> ViewCatalog:
+        if self._catalog is None:
+            self._catalog = self.gateway.catalog(self.view)
+        return self._catalog
+
+    def connections(self) -> list[ServerConnection]:
+        """The servers of which this view shows anything."""
+        return [one for one in self.gateway.usable() if self.shows(one.server_id)]
+
+    # -- what it is --------------------------------------------------------------------------------
+
+    async def describe(self, client: InboundClient) -> Description:
+        await self.gateway.settled()
+        connections = self.connections()
+        texts = [
+            f"# {one.server_id}\n\n{one.introduction.instructions}"
+            for one in connections
+            if one.introduction is not None and one.introduction.instructions
+        ]
+        instructions = "\n\n".join(texts)[:MAX_INSTRUCTIONS] or None
+        info = {"name": "mcplens-gateway", "version": VERSION}
+        return Description(info, _merged_capabilities(connections), instructions)
+
+    def shows(self, server_id: str) -> bool:
+        return why_server_hidden(self.view, server_id) is None
+
+    def publishes_change(self, server_id: str, kind: Kind) -> bool:
+        before, self._catalog = self._catalog, None
+        if before is None:
+            return True
+        return before.items[kind] != self.catalog.items[kind]
+
+    def header_parameters(self, tool: str) -> HeaderParameters:
+        return self.catalog.header_parameters(tool)
+
+    def server_of_uri(self, uri: str) -> str | None:
+        return self.catalog.owner_of(uri)
+
+    # -- requests ----------------------------------------------------------------------------------
+
+    async def passed_on(self, call: InboundCall, params: dict[str, Any]) -> bytes:
+        method = call.method
+        if method == "tools/call":
+            return await self._named(call, params, "tools")
+        if method == "prompts/get":
+            return await self._named(call, params, "prompts")
+        if method in _LISTS:
+            return await self._list(call, params, _LISTS[method])
+        if method == "resources/read":
+            uri = text_of(params.get("uri"))
+            if uri is None:
+                raise Refused(INVALID_PARAMS, "uri is missing")
+            connection = await self._owner(call, uri)
+            return await call.relay(connection, method, params)
+        if method == "completion/complete":
+            return await self._complete(call, params)
+        if method.startswith("tasks/"):
+            return await self._tasks.answer(call, params, self.connections())
+        raise unknown_method(method)
+
+    async def _list(self, call: InboundCall, params: dict[str, Any], kind: Kind) -> bytes:
+        await self.gateway.settled()
+        cursor = params.get("cursor")
+        text = None if cursor is None else text_of(cursor)
+        if cursor is not None and text is None:
+            raise Refused(INVALID_PARAMS, "cursor must be a string")
+        try:
+            items, following = self.catalog.page(kind, text)
+        except InvalidCursor as problem:
+            raise Refused(INVALID_PARAMS, str(problem)) from None
+        return list_result(LIST_KEY[kind], items, following, is_stateless=call.is_stateless)
+
+    async def _named(
+        self, call: InboundCall, params: dict[str, Any], kind: Literal["tools", "prompts"]
+    ) -> bytes:
+        original = await self._original(kind, params.get("name"))
+        params["name"] = original.name
+        connection = self._connection(original.server_id)
+        return await self._tasks.relay(call, connection, params)
+
+    async def _original(self, kind: Literal["tools", "prompts"], raw: Raw | None) -> Original:
+        """What a client means by a name; unknown ones are looked for once more."""
+        name = text_of(raw)
+        if name is None:
+            raise Refused(INVALID_PARAMS, "name is missing")
+        original = self.catalog.find(kind, name)
+        if original is None:
+            await self.gateway.fetch_again(lambda: self.catalog.find(kind, name) is not None)
+            original = self.catalog.find(kind, name)
+        if original is None:
+            word = "tool" if kind == "tools" else "prompt"
+            raise Refused(INVALID_PARAMS, f"Unknown {word}: {name[:200]}")
+        return original
+
+    async def _complete(self, call: InboundCall, params: dict[str, Any]) -> bytes:
+        reference = object_of(params.get("ref"))
+        kind, name, uri = (reference.get(key) for key in ("type", "name", "uri"))
+        if kind == "ref/prompt" and isinstance(name, str):
+            original = await self._original("prompts", members(params["ref"]).get("name"))
+            params["ref"] = {**members(params["ref"]), "name": original.name}
+            connection = self._connection(original.server_id)
+        elif kind == "ref/resource" and isinstance(uri, str):
+            server_id = self.catalog.owner_of_template(uri)
+            if server_id is None:
+                raise Refused(INVALID_PARAMS, f"there is no resource template {uri[:200]}")
+            connection = self._connection(server_id)
+        else:
+            raise Refused(INVALID_PARAMS, "ref must be a ref/prompt or a ref/resource")
+        return await call.relay(connection, call.method, params)
+
+    async def _owner(self, call: InboundCall, uri: str) -> ServerConnection:
+        server_id = self.catalog.owner_of(uri)
+        if server_id is None:
+            await self.gateway.fetch_again(lambda: self.catalog.owner_of(uri) is not None)
+            server_id = self.catalog.owner_of(uri)
+        if server_id is None:
+            code = INVALID_PARAMS if call.is_stateless else _RESOURCE_NOT_FOUND
+            raise Refused(code, f"Resource not found: {uri[:200]}", {"uri": uri[:2000]})
+        return self._connection(server_id)
+
+    def _connection(self, server_id: str) -> ServerConnection:
+        connection = self.gateway.servers.get(server_id)
+        if connection is None:
+            raise Refused(INVALID_PARAMS, f"the server {server_id} is no longer configured")
+        return connection
+
+
+def _merged_capabilities(connections: list[ServerConnection]) -> dict[str, Any]:
+    """What the servers can do together; of one that is not there yet, the usual is expected."""
+    found: dict[str, Any] = {}
+    for connection in connections:
+        introduction = connection.introduction
+        if introduction is None:
+            found |= {name: found.get(name, {}) for name in ("tools", "prompts", "resources")}
+            continue
+        capabilities = introduction.capabilities
+        for name in ("tools", "prompts", "resources", "completions", "logging"):
+            if isinstance(capabilities.get(name), dict):
+                found.setdefault(name, {})
+        resources = capabilities.get("resources")
+        if isinstance(resources, dict) and resources.get("subscribe"):
+            found["resources"]["subscribe"] = True
+        _merge_tasks(found, capabilities, introduction.version)
+    for name in ("tools", "prompts", "resources"):
+        if name in found:
+            found[name]["listChanged"] = True
+    return found
+
+
+def _merge_tasks(found: dict[str, Any], capabilities: dict[str, Any], version: str) -> None:
+    if version in STATELESS_VERSIONS:
+        extensions = capabilities.get("extensions")
+        if isinstance(extensions, dict):
+            found.setdefault("extensions", {}).update(extensions)
+    elif isinstance(capabilities.get("tasks"), dict):
+        found["tasks"] = {**found.get("tasks", {}), **capabilities["tasks"]}

@@ -1,0 +1,56 @@
+"""Servers are killed at random under load: one answer or one error for each call, nothing twice."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import Shell
+from tests.gateway.fault_run import FaultRun
+
+MEGABYTE = 1_000_000
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+
+@pytest.mark.parametrize(
+    "seconds",
+    [
+        pytest.param(20.0, marks=[pytest.mark.slow, pytest.mark.timeout(300)]),
+        pytest.param(float(os.environ.get("MCPLENS_FAULTS_S", "600")), marks=pytest.mark.soak),
+    ],
+)
+async def test_each_call_gets_one_answer_or_one_clear_error_and_none_is_executed_twice(
+    seconds: float, tmp_path: Path
+) -> None:
+    run = FaultRun(Shell(tmp_path), seed=14)
+    before, after = await run.run(seconds)
+    executed = run.executions()
+    failed = [call for call in run.calls if call.error is not None]
+    repeated = Counter(call.tool for call in run.calls if executed[call.key] > 1)
+    print(
+        f"\n{seconds:.0f} s: {len(run.calls)} calls, {len(failed)} with an error, {run.kills} kills"
+        f"\nexecuted twice: {dict(repeated)}"
+        f"\nsurplus replies: {run.surplus}; servers left: {run.left}"
+        f"\nbefore: {before}\nafter:  {after}"
+    )
+    for text, count in Counter((call.error or "")[:90] for call in failed).most_common(12):
+        print(f"  {count:5} {text}")
+    assert run.kills > seconds / 4
+    assert len(run.calls) > 2 * seconds
+    assert len(failed) < len(run.calls) / 2
+    assert (run.surplus, run.left) == (0, 0)
+    for call in run.calls:
+        times = executed[call.key]
+        if call.error is None:
+            assert times >= 1, f"{call} has an answer, but was not executed"
+        else:
+            assert call.server in call.error, f"{call} does not say which server failed"
+        assert times <= (1 if call.tool == "write" else 2), call
+    assert after.processes <= before.processes
+    assert after.files <= before.files + 4
+    # The events that the gateway keeps are bounded, and at first there are none.
+    assert after.bytes < before.bytes + 30 * MEGABYTE
