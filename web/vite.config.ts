@@ -35,8 +35,9 @@ const preloadTools: Plugin = {
   },
 };
 
-export default defineConfig({
-  plugins: [react(), preloadTools],
+// `--mode look` builds the page of all tokens and components instead, for its test.
+export default defineConfig(({ mode }) => ({
+  plugins: [react(), ...(mode === "look" ? [] : [preloadTools])],
   resolve: {
     alias: {
       "@rjsf/validator-ajv8": fileURLToPath(new URL("src/forms/ajvStub.ts", import.meta.url)),
@@ -50,6 +51,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 700,
+    ...(mode === "look" && { rolldownOptions: { input: "look.html" } }),
   },
   server: {
     proxy: {
@@ -67,4 +69,4 @@ export default defineConfig({
     testTimeout: 60_000,
     server: { deps: { inline: [/@rjsf\//] } },
   },
-});
+}));

@@ -1,23 +1,27 @@
 """The pictures of the web UI in the docs, drawn by the bundled server.
 
-`python -m tests.e2e.pictures` (`make pictures`) writes docs/pictures/web-*.png.
+`python -m tests.e2e.pictures [NAME]...` (`make pictures`) writes docs/pictures/web-*.png.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.sync_api import Page, TimeoutError, expect
 
+from . import wheel
 from .browser import ROOT, Watched, chromium, watched
 from .palette import with_palette
 from .site import configure, site
+from .tapped import tapped_client
 
 FOLDER = ROOT / "docs" / "pictures"
 # What a page may cost a reader.
@@ -28,13 +32,29 @@ SERVERS = {
     "weather": {"command": "python", "args": ["-m", "mcplens.demo"], "env": {"WEATHER_KEY": "x"}},
     "calendar": {"url": "http://localhost:9/mcp", "maxRetries": 0},
 }
+CLAUDES = {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/home/me"]}
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a picture may need beside the page: the site's home, and what ends with the picture."""
+
+    home: Path
+    cleanups: contextlib.ExitStack
+
+
+_REPLACE = """([from, to]) => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode())
+    walker.currentNode.data = walker.currentNode.data.replace(from, to);
+}"""
 
 
 def _run(page: Page) -> None:
     page.get_by_role("button", name="Run", exact=True).click()
 
 
-def _servers(window: Watched) -> None:
+def _servers(window: Watched, stage: Stage) -> None:
     page = window.goto("/servers")
     for name, ends in (("demo", "Connected"), ("weather", "Connected"), ("calendar", "Failed")):
         card = page.get_by_role("article", name=name)
@@ -48,7 +68,7 @@ def _servers(window: Watched) -> None:
             closing.last.click(timeout=1_000)
 
 
-def _call(window: Watched) -> None:
+def _call(window: Watched, stage: Stage) -> None:
     page = window.goto("/s/weather/tools/structured-weather")
     _run(page)
     expect(page.get_by_label("Call of structured-weather")).to_contain_text("Done")
@@ -56,7 +76,7 @@ def _call(window: Watched) -> None:
     expect(page.get_by_label("Traffic in the monitor")).to_contain_text("tools/call")
 
 
-def _form(window: Watched) -> None:
+def _form(window: Watched, stage: Stage) -> None:
     page = window.goto("/s/demo/tools/form-nested")
     page.get_by_label("street").fill("5 Lens Lane")
     page.get_by_label("city").fill("Jena")
@@ -64,14 +84,14 @@ def _form(window: Watched) -> None:
     page.get_by_label(re.compile("tags-2")).fill("glass")
 
 
-def _question(window: Watched) -> None:
+def _question(window: Watched, stage: Stage) -> None:
     page = window.goto("/s/weather/tools/elicit-form")
     _run(page)
     form = page.get_by_label("Question: elicitation/create")
     form.get_by_label("name").fill("Ada")
 
 
-def _traffic(window: Watched) -> None:
+def _traffic(window: Watched, stage: Stage) -> None:
     page = window.goto("/s/weather/tools/broken-json")
     _run(page)
     page.get_by_label("Call of broken-json").wait_for()
@@ -81,31 +101,65 @@ def _traffic(window: Watched) -> None:
     page.get_by_label("Bytes in hexadecimal").wait_for()
 
 
-def _resource(window: Watched) -> None:
+def _tap_offered(window: Watched, stage: Stage) -> None:
+    page = window.goto("/servers?add")
+    page.get_by_role("tab", name="From other tools").click()
+    page.get_by_role("button", name="See what this client sends").first.click()
+    page.get_by_role("dialog", name="See what Claude Desktop sends").wait_for()
+    # As on a reader's machine: the picture must not depend on where it was drawn.
+    for place, shown in (
+        (wheel.COMMAND, "~/.local/bin/mcplens"),
+        (stage.home / "config", "~/.config"),
+    ):
+        page.evaluate(_REPLACE, [str(place), shown])
+
+
+def _tap_followed(window: Watched, stage: Stage) -> None:
+    page = window.goto("/traffic")
+    client = stage.cleanups.enter_context(tapped_client(stage.home, "files"))
+    client.introduce("claude-ai")
+    client.ask("tools/list")
+    client.ask("tools/call", name="add", arguments={"a": 2, "b": 3})
+    client.start("tools/call", name="wait", arguments={"seconds": 600})
+    page.get_by_role("button", name="Follow it").click()
+    expect(page.get_by_text("1 without an answer")).to_be_visible()
+    page.get_by_text("tools/call result").click()
+    page.get_by_role("tab", name="Message").wait_for()
+
+
+def _resource(window: Watched, stage: Stage) -> None:
     page = window.goto("/s/demo/resources/demo%3A%2F%2Fimage")
     page.get_by_role("img", name=re.compile("Content of type image")).wait_for()
 
 
-PICTURES: dict[str, tuple[str, Callable[[Watched], None]]] = {
+PICTURES: dict[str, tuple[str, Callable[[Watched, Stage], None]]] = {
     "web-servers": ("light", _servers),
     "web-call": ("light", _call),
     "web-form": ("light", _form),
     "web-question": ("light", _question),
     "web-traffic": ("dark", _traffic),
     "web-resource": ("dark", _resource),
+    "web-tap-offered": ("light", _tap_offered),
+    "web-tap-followed": ("light", _tap_followed),
 }
 
 
-def draw(home: Path) -> None:
+def draw(home: Path, names: Sequence[str] = ()) -> None:
+    """Draw these pictures, or all of them."""
     os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     configure(home, SERVERS)
+    theirs = home / "config" / "Claude" / "claude_desktop_config.json"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text(json.dumps({"mcpServers": {"files": CLAUDES}}))
     FOLDER.mkdir(exist_ok=True)
     with chromium(home) as browser, site(home) as running:
-        for name, (theme, show) in PICTURES.items():
+        for name in names or PICTURES:
+            theme, show = PICTURES[name]
             options = {"viewport": SIZE, "color_scheme": theme, "reduced_motion": "reduce"}
-            with watched(browser, running, **options) as window:
+            cleanups = contextlib.ExitStack()
+            with cleanups, watched(browser, running, **options) as window:
                 window.enter("/servers")
-                show(window)
+                show(window, Stage(home, cleanups))
                 window.page.mouse.move(0, SIZE["height"] - 1)
                 window.page.wait_for_timeout(500)
                 picture = with_palette(window.page.screenshot())
@@ -115,4 +169,4 @@ def draw(home: Path) -> None:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        draw(Path(folder))
+        draw(Path(folder), sys.argv[1:])

@@ -320,6 +320,34 @@ def test_two_tools_with_a_server_of_one_name_are_both_taken(opened: Watched, hom
     opened.assert_clean()
 
 
+def test_another_tools_server_gets_the_tap_after_its_change_was_shown(
+    opened: Watched, home: Path
+) -> None:
+    file = home / ".cursor" / "mcp.json"
+    before = file.read_text()
+    page = opened.goto("/servers?add")
+    page.get_by_role("tab", name="From other tools").click()
+    found = page.get_by_role("group", name="github, cursor")
+    found.get_by_role("button", name="See what this client sends").click()
+    dialog = page.get_by_role("dialog", name="See what Cursor sends")
+    expect(dialog).to_contain_text("mcpServers › github")
+    expect(dialog).to_contain_text(f"- {shlex.join(DEMO_WORDS)}")
+    expect(dialog).to_contain_text(f"tap --name github -- {shlex.join(DEMO_WORDS)}")
+    assert opened.axe() == []
+    opened.shoot("tap offered")
+    assert file.read_text() == before
+    dialog.get_by_role("button", name="Change the file").click()
+    expect(page.get_by_role("alert").filter(has_text="Restart Cursor")).to_be_visible()
+    expect(found).to_contain_text("recorded by mcplens")
+    assert '"tap", "--name", "github", "--"' in file.read_text()
+    found.get_by_role("button", name="Stop recording this client").click()
+    dialog = page.get_by_role("dialog", name="Stop recording Cursor")
+    dialog.get_by_role("button", name="Change the file").click()
+    expect(found.get_by_role("button", name="See what this client sends")).to_be_visible()
+    assert file.read_text() == before
+    opened.assert_clean()
+
+
 def test_an_export_says_that_secrets_are_in_it_before_it_is_downloaded(opened: Watched) -> None:
     page = opened.goto("/servers")
     page.get_by_role("button", name="Export").click()
@@ -376,8 +404,7 @@ def test_a_copy_has_the_secrets_and_a_changed_server_asks_to_be_connected_again(
     expect(copy).to_contain_text("Connected")
     assert written(home)["mine-copy"] == written(home)["mine"]
 
-    page.get_by_role("button", name="More for mine-copy").click()
-    page.get_by_role("menuitem", name="Edit").click()
+    copy.get_by_role("button", name="Edit").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Name of variable 1").fill("RENAMED")
     dialog.get_by_role("button", name="Timeouts, revision and more").click()

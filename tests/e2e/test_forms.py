@@ -297,13 +297,13 @@ def test_references_and_alternatives(window: Watched) -> None:
     window.shoot("forms alternatives")
     write(page, "anything as JSON", "[1, {}]")
     assert got(page) == {"target": {"name": "Ada"}, "amount": "7%", "anything": [1, {}]}
-    # The example brings its own kind of value.
-    page.get_by_role("button", name="Save as example").click()
-    page.get_by_label("Name of the example").fill("named")
-    page.get_by_label("Name of the example").press("Enter")
+    # The saved call brings its own kind of value.
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_label("Name", exact=True).fill("named")
+    page.get_by_label("Name", exact=True).press("Enter")
     pick(page, "target", "object with id")
     field(page, "id").fill("1x")
-    page.get_by_label("Examples").get_by_role("button", name="named", exact=True).click()
+    page.get_by_label("Saved calls").get_by_role("button", name="named", exact=True).click()
     expect(page.get_by_role("combobox", name="target")).to_have_value("object with name")
     expect(field(page, "name")).to_have_value("Ada")
     assert got(page) == {"target": {"name": "Ada"}, "amount": "7%", "anything": [1, {}]}
@@ -367,3 +367,35 @@ def test_a_field_names_the_header_that_repeats_it(browser: Browser, tmp_path: Pa
             run(page)
             expect(page.get_by_text("Done", exact=True)).to_be_visible()
             window.assert_clean()
+
+
+def test_run_stands_below_the_last_field_and_is_always_in_view(window: Watched) -> None:
+    page = enter(window, "form-empty")
+    expect(page.get_by_text("No arguments.")).to_be_visible()
+    expect(page.get_by_role("button", name="Fill with an example")).to_have_count(0)
+    button = page.get_by_role("button", name="Run", exact=True)
+    options = page.get_by_role("button", name="_meta, timeout").bounding_box()
+    below = button.bounding_box()
+    assert options
+    assert below
+    assert 0 < below["y"] - options["y"] < 80
+    window.shoot("forms none")
+    page = enter(window, "form-nested")
+    expect(field(page, "street")).to_be_visible()
+    expect(button).to_be_in_viewport(ratio=1)
+    window.assert_clean()
+
+
+def test_a_form_is_filled_with_an_example_and_back(window: Watched) -> None:
+    page = enter(window, "form-text")
+    field(page, "Plain text").fill("mine")
+    page.get_by_role("button", name="Fill with an example").click()
+    expect(field(page, "needed")).not_to_have_value("")
+    window.shoot("forms example")
+    assert window.axe(within="main") == []
+    page.get_by_role("button", name="Undo the example").click()
+    expect(field(page, "Plain text")).to_have_value("mine")
+    page.get_by_role("button", name="Fill with an example").click()
+    expect(field(page, "needed")).not_to_have_value("")
+    assert got(page)["needed"]
+    window.assert_clean()

@@ -178,3 +178,19 @@ def test_flags_files_and_variables_are_named_where_they_count_and_so_is_a_failed
         assert window.axe() == []
         window.shoot("settings flags")
         window.assert_clean()
+
+
+@pytest.mark.parametrize(
+    ("guessed", "leads_to"),
+    [
+        ("/servers/demo/tools", "/s/demo/tools"),
+        ("/servers/demo/nonsense", "/servers/demo"),
+        ("/s/demo/nonsense", "/s/demo/tools"),
+    ],
+)
+def test_a_guessed_address_leads_to_a_screen_that_shows_something(
+    opened: Watched, guessed: str, leads_to: str
+) -> None:
+    page = opened.goto(guessed)
+    expect(page).to_have_url(re.compile(rf"{re.escape(leads_to)}$"))
+    expect(page.get_by_role("main")).to_contain_text(re.compile(r"demo|Connect"))

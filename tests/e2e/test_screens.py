@@ -39,6 +39,7 @@ SCREENS = {
     "logs": ("/s/demo/logs", "All servers"),
     "traffic": ("/s/demo/traffic", "All events"),
     "auth": ("/s/demo/auth", "demo asks for no sign-in"),
+    "collections": ("/collections", "No saved calls yet"),
     "settings": ("/settings", "Default"),
     "add": ("/servers?add", "From other tools"),
 }

@@ -37,7 +37,8 @@ def test_a_setting_is_changed_and_put_back(opened: Watched, home: Path) -> None:
     ttl = row(page, "How long tasks are kept")
     expect(ttl).to_contain_text("taskTtlSeconds")
     groups = page.get_by_role("rowheader")
-    expect(groups).to_have_text(["Connecting", "Calls and tasks", "Recording", "Answering servers"])
+    titles = ["Connecting", "Calls and tasks", "Recording", "Answering servers", "Gateway"]
+    expect(groups).to_have_text(titles)
     expect(page.get_by_role("button", name="Reset")).to_have_count(0)
     expect(ttl).to_contain_text("default")
     field = page.get_by_label("How long tasks are kept", exact=True)
@@ -67,9 +68,8 @@ def test_what_counts_from_the_next_connection_on_or_not_at_all_says_so(opened: W
     connect(page, "demo")
     opened.switch("/settings")
     page.get_by_text("Not used by this version yet:").click()
-    unused = row(page, "How long lists are cached")
+    unused = row(page, "Settings of the page")
     expect(unused).to_contain_text("Not used by this version yet.")
-    expect(page.get_by_label("How long lists are cached", exact=True)).not_to_be_editable()
     field = page.get_by_label("How long tasks are kept", exact=True)
     field.fill("91")
     field.press("Enter")
@@ -99,4 +99,26 @@ def test_what_a_project_decides_names_its_file_also_on_a_narrow_screen(
     page.emulate_media(color_scheme="dark")
     assert opened.axe() == []
     opened.shoot("settings narrow")
+    opened.assert_clean()
+
+
+def test_theme_and_density_are_chosen_in_the_settings_and_kept(opened: Watched) -> None:
+    page = opened.goto("/settings")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.emulate_media(color_scheme="light")
+    page.get_by_role("radiogroup", name="Theme").get_by_text("Dark").click()
+    page.get_by_role("radiogroup", name="Density").get_by_text("Compact").click()
+    page.reload()
+    expect(page.get_by_role("radio", name="Compact")).to_be_checked()
+    expect(page.get_by_role("radio", name="Dark")).to_be_checked()
+    expect(
+        page.locator("html[data-density=compact][data-mantine-color-scheme=dark]")
+    ).to_have_count(1)
+    page.get_by_label("Filter settings").fill("density")
+    expect(page.get_by_role("region", name="Appearance")).to_be_visible()
+    page.get_by_role("radiogroup", name="Density").get_by_text("Comfortable").click()
+    page.get_by_role("radiogroup", name="Theme").get_by_text("System").click()
+    expect(
+        page.locator("html[data-density=comfortable][data-mantine-color-scheme=light]")
+    ).to_have_count(1)
     opened.assert_clean()

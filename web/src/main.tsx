@@ -1,6 +1,8 @@
 // Where the page begins: nonce, theme, socket, router.
 import "@mantine/core/styles.css";
 import "@mantine/notifications/styles.css";
+import "./fonts.css";
+import "./tokens.css";
 import "./design.css";
 import { MantineProvider } from "@mantine/core";
 import { ModalsProvider } from "@mantine/modals";
@@ -11,10 +13,12 @@ import { lendNonce, nonce } from "./nonce";
 import { preloadModules } from "./preload";
 import { router } from "./routes";
 import { socket } from "./state/commands";
+import { applyDensity } from "./state/density";
 import { notifyConnections, notifyFailedCalls } from "./state/notifications";
 import { theme, variables } from "./theme";
 
 lendNonce();
+applyDensity();
 void socket.start();
 notifyConnections();
 void preloadModules();

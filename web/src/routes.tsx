@@ -7,6 +7,7 @@ import { Servers } from "./screens/servers/Servers";
 import { AppShell } from "./shell/AppShell";
 import { PageError, RouteError } from "./shell/ErrorScreens";
 import { LazyScreen } from "./shell/LazyScreen";
+import { NearestScreen } from "./shell/NearestScreen";
 import { StartRedirect } from "./shell/StartRedirect";
 
 const info = lazyModule(() => import("./screens/servers/ServerInfo"));
@@ -19,6 +20,7 @@ const prompts = lazyModule(() => import("./screens/prompts/Prompts"));
 const tasks = lazyModule(() => import("./screens/tasks/Tasks"));
 const logs = lazyModule(() => import("./screens/logs/Logs"));
 const auth = lazyModule(() => import("./screens/auth/Auth"));
+const collections = lazyModule(() => import("./screens/collections/Collections"));
 const traffic = lazyModule(() => import("./screens/traffic/Traffic"));
 
 const screen = <T,>(
@@ -50,12 +52,13 @@ const ALL: RouteObject[] = [
   { path: "servers", element: <Servers /> },
   screen("servers/:server/:part?", info, (module) => module.ServerInfo),
   screen("settings", settings, (module) => module.Settings),
+  screen("collections/:item?", collections, (module) => module.Collections),
   screen("questions", questions, (module) => module.Questions),
   screen("questions/:question", question, (module) => module.QuestionScreen),
   screen("traffic/:item?", traffic, (module) => module.Traffic),
   screen("logs", logs, (module) => module.Logs),
   { path: "s/:server", children: OF_SERVER },
-  { path: "*", element: <Navigate to="/servers" replace /> },
+  { path: "*", element: <NearestScreen /> },
 ];
 
 export const router = createBrowserRouter([

@@ -1,38 +1,66 @@
-// One type scale, one spacing scale, one accent color: all sizes come from here or from design.css.
-// Controls are small by default, since the screens are dense.
+// Hands the scales and colours of tokens.css to Mantine. Controls are small by default, since the
+// screens are dense.
 import {
   ActionIcon,
   Button,
+  Checkbox,
   type CSSVariablesResolver,
   createTheme,
+  defaultVariantColorsResolver,
+  Input,
   type MantineColorsTuple,
   type MantineThemeOverride,
+  type VariantColorsResolver,
 } from "@mantine/core";
 
+// Shades between the accents of the two themes, for what Mantine mixes itself.
 const lens: MantineColorsTuple = [
-  "#e9f5f5",
-  "#d2e9ea",
-  "#a5d3d6",
-  "#76bcc1",
-  "#4fa8af",
-  "#33969e",
-  "#22848d",
-  "#146f78",
-  "#0d5e66",
-  "#07484f",
+  "#e2f1f1",
+  "#cfe6e7",
+  "#a3d5d7",
+  "#79c7ca",
+  "#4fb9bd",
+  "#2f9a9f",
+  "#1c8186",
+  "#0f6b70",
+  "#0b575b",
+  "#074246",
 ];
+// As tokens.css has them: text, quiet, faint, lines, raised, page, panel.
 const dark: MantineColorsTuple = [
-  "#dbe0e6",
-  "#b4bcc7",
-  "#9aa4b2",
-  "#6d7786",
-  "#48515e",
-  "#363e49",
-  "#262c34",
-  "#1b2027",
-  "#161a20",
-  "#101317",
+  "#e8ebed",
+  "#c5ccd2",
+  "#a5afb8",
+  "#8c97a1",
+  "#3a424a",
+  "#2b3137",
+  "#22272c",
+  "#14171a",
+  "#1a1e22",
+  "#0f1214",
 ];
+
+/** Buttons and badges of the two colours that fill: the accent, and red for what destroys. */
+const variantColorResolver: VariantColorsResolver = (input) => {
+  const resolved = defaultVariantColorsResolver(input);
+  if (input.variant !== "filled") return resolved;
+  const color = input.color ?? "lens";
+  if (color === "lens")
+    return {
+      ...resolved,
+      background: "var(--accent)",
+      hover: "var(--accent-hover)",
+      color: "var(--on-accent)",
+    };
+  if (color === "red")
+    return {
+      ...resolved,
+      background: "var(--bad)",
+      hover: "var(--bad-ink)",
+      color: "var(--on-bad)",
+    };
+  return resolved;
+};
 
 // Minimum target size (WCAG 2.2, 2.5.8).
 const SMALLEST_TARGET = "24px";
@@ -40,35 +68,86 @@ const small = { defaultProps: { size: "xs" } };
 
 export const theme: MantineThemeOverride = createTheme({
   primaryColor: "lens",
-  // White on these passes AA (5.8:1); the usual shade 6 does not.
-  primaryShade: { light: 7, dark: 7 },
+  primaryShade: { light: 7, dark: 4 },
   colors: { lens, dark },
+  variantColorResolver,
   defaultRadius: "sm",
   cursorType: "pointer",
   respectReducedMotion: true,
-  fontFamily: "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif",
-  fontFamilyMonospace:
-    "ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace",
-  fontSizes: { xs: "12px", sm: "13px", md: "14px", lg: "16px", xl: "20px" },
-  lineHeights: { xs: "1.4", sm: "1.45", md: "1.5", lg: "1.45", xl: "1.3" },
-  spacing: { xs: "4px", sm: "8px", md: "12px", lg: "16px", xl: "24px" },
-  radius: { xs: "3px", sm: "5px", md: "8px", lg: "12px", xl: "16px" },
+  fontFamily: "var(--sans)",
+  fontFamilyMonospace: "var(--mono)",
+  fontSizes: {
+    xs: "var(--text-table)",
+    sm: "var(--text-body)",
+    md: "var(--text-body)",
+    lg: "var(--text-section)",
+    xl: "var(--text-title)",
+  },
+  lineHeights: {
+    xs: "var(--leading-table)",
+    sm: "var(--leading)",
+    md: "var(--leading)",
+    lg: "var(--leading)",
+    xl: "var(--leading-table)",
+  },
+  spacing: {
+    xs: "var(--space-1)",
+    sm: "var(--space-2)",
+    md: "var(--space-3)",
+    lg: "var(--space-4)",
+    xl: "var(--space-5)",
+  },
+  radius: {
+    xs: "var(--radius-mark)",
+    sm: "var(--radius-control)",
+    md: "var(--radius-panel)",
+    lg: "var(--radius-panel)",
+    xl: "var(--radius-panel)",
+  },
+  shadows: {
+    xs: "none",
+    sm: "var(--shadow)",
+    md: "var(--shadow)",
+    lg: "var(--shadow)",
+    xl: "var(--shadow)",
+  },
   headings: {
     fontWeight: "600",
     sizes: {
-      h1: { fontSize: "20px" },
-      h2: { fontSize: "16px" },
-      h3: { fontSize: "14px" },
-      h4: { fontSize: "13px" },
-      h5: { fontSize: "13px" },
-      h6: { fontSize: "12px" },
+      h1: { fontSize: "var(--text-title)" },
+      h2: { fontSize: "var(--text-section)" },
+      h3: { fontSize: "var(--text-body)" },
+      h4: { fontSize: "var(--text-body)" },
+      h5: { fontSize: "var(--text-body)" },
+      h6: { fontSize: "var(--text-table)" },
     },
   },
   components: {
     Button: Button.extend({
       defaultProps: { size: "xs", fw: 500 },
       vars: (_, { size }) => ({
-        root: size === "compact-xs" ? { "--button-height": SMALLEST_TARGET } : {},
+        root:
+          size === "compact-xs"
+            ? { "--button-height": SMALLEST_TARGET }
+            : size === "xs"
+              ? { "--button-height": "var(--control)", "--button-fz": "var(--text-body)" }
+              : {},
+      }),
+    }),
+    Input: Input.extend({
+      vars: (_, { size }) => ({
+        wrapper:
+          size === "xs"
+            ? { "--input-height": "var(--control)", "--input-fz": "var(--text-body)" }
+            : {},
+      }),
+    }),
+    InputWrapper: Input.Wrapper.extend({
+      vars: (_, { size }) => ({
+        label: size === "xs" ? { "--input-label-size": "var(--text-body)" } : {},
+        error: { "--input-error-size": "var(--text-table)" },
+        description: { "--input-description-size": "var(--text-table)" },
+        success: {},
       }),
     }),
     TextInput: small,
@@ -80,7 +159,9 @@ export const theme: MantineThemeOverride = createTheme({
     PasswordInput: small,
     Autocomplete: small,
     TagsInput: small,
-    Checkbox: small,
+    Checkbox: Checkbox.extend({
+      defaultProps: { size: "xs", radius: "xs", iconColor: "var(--on-accent)" },
+    }),
     Switch: small,
     SegmentedControl: small,
     Radio: small,
@@ -113,36 +194,42 @@ export const theme: MantineThemeOverride = createTheme({
   },
 });
 
-// Mantine's own dim grey and some tinted texts miss AA on tinted backgrounds.
+/** A colour of Mantine's in its light variant. */
+const light = (name: string, ground: string, ink: string): Record<string, string> => ({
+  [`--mantine-color-${name}-light`]: ground,
+  [`--mantine-color-${name}-light-hover`]: ground,
+  [`--mantine-color-${name}-light-color`]: ink,
+});
+
+const COLORS: Record<string, string> = {
+  "--mantine-color-body": "var(--surface)",
+  "--mantine-color-text": "var(--ink)",
+  "--mantine-color-dimmed": "var(--ink-2)",
+  "--mantine-color-placeholder": "var(--ink-3)",
+  "--mantine-color-error": "var(--bad)",
+  "--mantine-color-anchor": "var(--accent)",
+  "--mantine-color-default": "var(--raised)",
+  "--mantine-color-default-hover": "var(--hover)",
+  "--mantine-color-default-color": "var(--ink)",
+  "--mantine-color-default-border": "var(--line-strong)",
+  "--mantine-color-lens-filled": "var(--accent)",
+  "--mantine-color-lens-filled-hover": "var(--accent-hover)",
+  "--mantine-color-lens-outline": "var(--accent)",
+  "--mantine-color-red-filled": "var(--bad)",
+  "--mantine-color-red-outline": "var(--bad)",
+  ...light("lens", "var(--chosen)", "var(--chosen-ink)"),
+  ...light("gray", "var(--surface-3)", "var(--ink-2)"),
+  ...light("red", "var(--bad-soft)", "var(--bad-ink)"),
+  ...light("yellow", "var(--wait-soft)", "var(--wait-ink)"),
+  ...light("orange", "var(--attention-soft)", "var(--attention)"),
+  ...light("green", "var(--good-soft)", "var(--good-ink)"),
+  "--mantine-color-blue-light-color": "var(--out)",
+  "--mantine-color-violet-light-color": "var(--in)",
+};
+
+/** Mantine's semantic colours: the same names in both themes, which tokens.css fills. */
 export const variables: CSSVariablesResolver = () => ({
   variables: {},
-  light: {
-    "--mantine-color-dimmed": "#5a6470",
-    "--mantine-color-placeholder": "#6b7480",
-    "--mantine-color-error": "#b42525",
-    "--mantine-color-anchor": "#0d5e66",
-    "--mantine-color-lens-light-color": "#0d5e66",
-    "--mantine-color-gray-light-color": "#3f4852",
-    "--mantine-color-red-light-color": "#a11d1d",
-    "--mantine-color-yellow-light-color": "#7a4f00",
-    "--mantine-color-orange-light-color": "#8f3d00",
-    "--mantine-color-green-light-color": "#1c6a2c",
-    "--mantine-color-blue-light-color": "#1556a0",
-    "--mantine-color-violet-light-color": "#5b36b8",
-  },
-  dark: {
-    "--mantine-color-dimmed": "#9aa4b2",
-    "--mantine-color-placeholder": "#8d97a5",
-    "--mantine-color-error": "#ff9a94",
-    "--mantine-color-anchor": "#76bcc1",
-    "--mantine-color-lens-light-color": "#8fd0d5",
-    "--mantine-color-gray-light": "#2d343d",
-    "--mantine-color-gray-light-color": "#c3cad3",
-    "--mantine-color-red-light-color": "#ffb0ab",
-    "--mantine-color-yellow-light-color": "#ffd98a",
-    "--mantine-color-orange-light-color": "#ffc08f",
-    "--mantine-color-green-light-color": "#9be0a8",
-    "--mantine-color-blue-light-color": "#a3cdff",
-    "--mantine-color-violet-light-color": "#cdbbff",
-  },
+  light: COLORS,
+  dark: COLORS,
 });

@@ -7,7 +7,7 @@ export type CallStatus = "pending" | "in_progress" | "completed" | "cancelled" |
 
 export type ListKind = "tools" | "resources" | "resource_templates" | "prompts";
 
-export type ObjectKind = "servers" | "calls" | "questions" | "tasks" | "lists" | "settings" | "recording";
+export type ObjectKind = "servers" | "calls" | "questions" | "tasks" | "lists" | "settings" | "recording" | "collection_runs" | "runs";
 
 export type StepState = "pending" | "paused" | "started" | "waiting" | "done" | "failed";
 
@@ -191,10 +191,28 @@ export interface CancelTask {
 }
 
 /**
+ * Put the tap into the entry of a server in another tool's file, or take it out.
+ *
+ * `path` and `scope` are those of the server's source, as FoundServers gave it. Without
+ * `is_written` nothing is written: the reply shows what would change.
+ */
+export interface ChangeTap {
+  type: "ChangeTap";
+  id: number;
+  kind: string;
+  path: string;
+  scope: string;
+  name: string;
+  is_install: boolean;
+  is_written?: boolean;
+}
+
+/**
  * The latest view of one object; `value` is None for one that is gone.
  *
  * `what` says which: ServerView, CallView, QuestionView, TaskView, ListSummary, SettingView,
- * RecordingView. `key` is its id (for lists, the kind; for the recording, nothing).
+ * RecordingView, CollectionRunView, RunInfoView (of another process). `key` is its id (for lists,
+ * the kind; for the recording, nothing).
  */
 export interface Changed {
   type: "Changed";
@@ -221,6 +239,63 @@ export interface ChooseIssuer {
   id: number;
   server_id: string;
   issuer: string;
+}
+
+/**
+ * A file of saved calls; `key` names it in commands. `problem` says why it cannot be read.
+ */
+export interface CollectionFileView {
+  key: string;
+  path: string;
+  folder: string;
+  name: string;
+  is_given: boolean;
+  count: number;
+  problem: string | null;
+}
+
+/**
+ * All collections; `path` is the folder that new ones are written to.
+ */
+export interface CollectionListView {
+  path: string;
+  folders: string[];
+  files: CollectionFileView[];
+}
+
+/**
+ * A run of a collection; `elapsed_s` is None while it runs.
+ */
+export interface CollectionRunView {
+  collection_run_id: string;
+  key: string;
+  digest: string;
+  started: number;
+  elapsed_s: number | null;
+  is_stopping: boolean;
+  rows: RunRowView[];
+}
+
+/**
+ * The content of a file. `problem` (at `line`) says why it is not a collection. One that is not
+ * confirmed came from elsewhere: a person confirms its servers and variables first.
+ */
+export interface CollectionView {
+  key: string;
+  path: string;
+  folder: string;
+  name: string;
+  is_given: boolean;
+  description: string;
+  server_id: string | null;
+  digest: string;
+  text: string;
+  problem: string | null;
+  line: number | null;
+  is_confirmed: boolean;
+  steps: StepView[];
+  servers: string[];
+  variables: VariableView[];
 }
 
 /**
@@ -262,6 +337,16 @@ export interface Confirm {
   id: number;
   server_id: string;
   fingerprint: string;
+}
+
+/**
+ * A person has seen the servers and variables of the content with this digest.
+ */
+export interface ConfirmCollection {
+  type: "ConfirmCollection";
+  id: number;
+  key: string;
+  digest: string;
 }
 
 /**
@@ -314,12 +399,32 @@ export interface ContinueSignIn {
   resource?: string | null;
 }
 
-export interface DeleteExample {
-  type: "DeleteExample";
+/**
+ * A new, empty file; `folder` is like `billing/refunds`, or empty.
+ */
+export interface CreateCollection {
+  type: "CreateCollection";
   id: number;
-  server_id: string;
-  tool: string;
+  folder: string;
   name: string;
+}
+
+/**
+ * Delete a file; the reply is the path of the backup that is left.
+ */
+export interface DeleteCollection {
+  type: "DeleteCollection";
+  id: number;
+  key: string;
+  digest: string;
+}
+
+export interface DeleteSavedCall {
+  type: "DeleteSavedCall";
+  id: number;
+  key: string;
+  digest: string;
+  index: number;
 }
 
 /**
@@ -329,6 +434,24 @@ export interface Disconnect {
   type: "Disconnect";
   id: number;
   server_id: string;
+}
+
+/**
+ * Change a saved call; `arguments` is JSON text with placeholders as the file has them. An
+ * empty `server_id` means the one of the whole file.
+ */
+export interface EditSavedCall {
+  type: "EditSavedCall";
+  id: number;
+  key: string;
+  digest: string;
+  index: number;
+  name: string;
+  description: string;
+  server_id: string;
+  kind: "call" | "prompt" | "read" | "request";
+  target: string;
+  arguments: string;
 }
 
 /**
@@ -415,15 +538,10 @@ export interface ExactBytesView {
 }
 
 /**
- * A call of a tool that was saved under a name; `result` is null if it was large.
- *
- * The arguments are JSON text, since a page that reads numbers loses digits of large ones.
+ * An object that a schema describes; empty if it describes none.
  */
-export interface ExampleView {
-  name: string;
-  saved: number;
-  arguments: string;
-  result: unknown;
+export interface ExampleArguments {
+  arguments: unknown;
 }
 
 /**
@@ -462,6 +580,19 @@ export interface Failure {
   type: "Failure";
   id: number;
   error: ErrorView;
+}
+
+/**
+ * The arguments of a saved call with its variables filled in, as JSON text, for a form.
+ *
+ * A failure with `details.variable` says that this one is not set.
+ */
+export interface FillSavedCall {
+  type: "FillSavedCall";
+  id: number;
+  key: string;
+  digest: string;
+  index: number;
 }
 
 /**
@@ -516,7 +647,8 @@ export interface FoundServers {
  *
  * `choices` are the ways to a registry's server (`npm`, `remote`), `choice` the one taken.
  * Where there is an `offer_id`, the secrets in `raw` are masked. What is only missing on this
- * computer does not prevent adding it: `can_be_added`.
+ * computer does not prevent adding it: `can_be_added`. `tap` says whether another tool's entry has
+ * the tap, can get it, or is reached by a URL; None for a file that is not another tool's.
  */
 export interface FoundView {
   name: string;
@@ -534,6 +666,7 @@ export interface FoundView {
   choices: string[];
   choice: string | null;
   offer_id: string | null;
+  tap: "by_url" | "installed" | "offered" | null;
 }
 
 export interface GetPrompt {
@@ -579,6 +712,8 @@ export interface Hello {
   tasks: TaskView[];
   profiles: ProfileView[];
   settings: SettingView[];
+  collection_runs: CollectionRunView[];
+  runs: RunInfoView[];
 }
 
 /**
@@ -674,13 +809,11 @@ export interface ListChangeView {
 }
 
 /**
- * The examples of a tool, of this run and of others.
+ * All files with saved calls.
  */
-export interface ListExamples {
-  type: "ListExamples";
+export interface ListCollections {
+  type: "ListCollections";
   id: number;
-  server_id: string;
-  tool: string;
 }
 
 /**
@@ -689,6 +822,16 @@ export interface ListExamples {
 export interface ListPins {
   type: "ListPins";
   id: number;
+}
+
+/**
+ * The saved calls of a tool in all collections.
+ */
+export interface ListSavedCalls {
+  type: "ListSavedCalls";
+  id: number;
+  server_id: string;
+  tool: string;
 }
 
 /**
@@ -743,6 +886,15 @@ export interface LookAtAuth {
   type: "LookAtAuth";
   id: number;
   server_id: string;
+}
+
+/**
+ * Ask for arguments that fit a JSON Schema: its own examples and defaults, else made up.
+ */
+export interface MakeExample {
+  type: "MakeExample";
+  id: number;
+  schema: unknown;
 }
 
 /**
@@ -855,6 +1007,18 @@ export interface Ping {
 
 export interface PingView {
   latency_s: number;
+}
+
+/**
+ * What must be settled before these steps can be run (null: all of them). Connects their
+ * servers, if nothing else is left to ask.
+ */
+export interface PlanRun {
+  type: "PlanRun";
+  id: number;
+  key: string;
+  digest: string;
+  steps?: number[] | null;
 }
 
 /**
@@ -975,6 +1139,18 @@ export interface RemoveRoot {
 }
 
 /**
+ * Another name, or another folder.
+ */
+export interface RenameCollection {
+  type: "RenameCollection";
+  id: number;
+  key: string;
+  digest: string;
+  folder: string;
+  name: string;
+}
+
+/**
  * Make a call again, as it was made: its arguments, its `_meta`, headers, timeout and task.
  */
 export interface RepeatCall {
@@ -1067,13 +1243,76 @@ export interface RootView {
   name: string | null;
 }
 
+/**
+ * Run steps one after the other (null: all of them); the reply comes when it has started.
+ */
+export interface RunCollection {
+  type: "RunCollection";
+  id: number;
+  key: string;
+  digest: string;
+  steps?: number[] | null;
+  may_change?: boolean;
+  stops_at_failure?: boolean;
+}
+
+/**
+ * What a run says about its session.
+ */
+export interface RunInfo {
+  type: "RunInfo";
+  id: number;
+  run_id: string;
+}
+
+/**
+ * One run, and what its events say about its session.
+ *
+ * `problem_count` counts messages that are malformed or answer no request. `client` is null for a
+ * run of mcplens itself.
+ */
+export interface RunInfoView {
+  run: RunView;
+  client: SideView | null;
+  server: SideView | null;
+  era: string | null;
+  protocol_version: string | null;
+  message_count: number;
+  problem_count: number;
+  waiting: WaitingRequestView[];
+}
+
 export interface RunPage {
   runs: RunView[];
   has_more: boolean;
 }
 
 /**
- * One run of mcplens that was recorded.
+ * What must be settled before a run, in this order; empty if it can start.
+ */
+export interface RunPlanView {
+  needs_confirmation: boolean;
+  unset: VariableView[];
+  changing: string[];
+}
+
+/**
+ * One step of a run; `text` is the beginning of its result, or what went wrong.
+ */
+export interface RunRowView {
+  index: number;
+  name: string;
+  server_id: string | null;
+  target: string;
+  status: "cancelled" | "done" | "error" | "running" | "skipped" | "waiting";
+  call_id: string | null;
+  elapsed_s: number | null;
+  size_bytes: number;
+  text: string;
+}
+
+/**
+ * One run of mcplens that was recorded; `client` is the name of a tapped client.
  */
 export interface RunView {
   run_id: string;
@@ -1085,16 +1324,38 @@ export interface RunView {
   event_count: number;
   size_bytes: number;
   last_seq: number;
+  is_live: boolean;
+  client: string | null;
 }
 
 /**
- * Save a call of a tool under a name, without values that are named like secrets.
+ * Save a call to a collection, which is made if it does not exist. Secrets among the arguments
+ * become `${NAME}`.
  */
-export interface SaveExample {
-  type: "SaveExample";
+export interface SaveCall {
+  type: "SaveCall";
   id: number;
   call_id: string;
+  key: string;
   name: string;
+  description?: string;
+}
+
+/**
+ * A saved call of one tool. `arguments` is JSON text with `$${` as it was before it was saved,
+ * or with placeholders if it `has_variables`; `result` is null if it was large or is not known.
+ */
+export interface SavedCallView {
+  key: string;
+  digest: string;
+  index: number;
+  name: string;
+  description: string;
+  collection: string;
+  has_variables: boolean;
+  saved: number | null;
+  arguments: string;
+  result: unknown;
 }
 
 /**
@@ -1322,6 +1583,15 @@ export interface SetToken {
 }
 
 /**
+ * Values that were typed, kept in memory until mcplens ends; null forgets one.
+ */
+export interface SetVariables {
+  type: "SetVariables";
+  id: number;
+  values: Record<string, string | null>;
+}
+
+/**
  * A setting as the file spells it, its default, and where its value comes from.
  *
  * `source` is "default", or the file with the flag or variable behind it. `note` is what else
@@ -1336,6 +1606,24 @@ export interface SettingView {
   is_editable: boolean;
   is_used: boolean;
   note: string | null;
+}
+
+/**
+ * A file with its saved calls, as it is on the disk now.
+ */
+export interface ShowCollection {
+  type: "ShowCollection";
+  id: number;
+  key: string;
+}
+
+/**
+ * How a client or a server described itself; `info` has its name and version.
+ */
+export interface SideView {
+  info: Record<string, unknown>;
+  capabilities: Record<string, unknown>;
+  instructions: string | null;
 }
 
 /**
@@ -1423,6 +1711,23 @@ export interface SourceView {
 }
 
 /**
+ * A saved call as the file has it. `arguments` is JSON text, placeholders not filled in;
+ * `problem` says why it cannot be run.
+ */
+export interface StepView {
+  index: number;
+  line: number;
+  name: string;
+  description: string;
+  server_id: string | null;
+  kind: "call" | "prompt" | "read" | "request";
+  target: string;
+  arguments: string;
+  variables: string[];
+  problem: string | null;
+}
+
+/**
  * Wait for no more pages of a list; those that came stay.
  */
 export interface StopList {
@@ -1430,6 +1735,16 @@ export interface StopList {
   id: number;
   server_id: string;
   kind: ListKind;
+}
+
+/**
+ * Start no more steps of a run; with `cancel`, the one that runs is cancelled too.
+ */
+export interface StopRun {
+  type: "StopRun";
+  id: number;
+  collection_run_id: string;
+  cancel?: boolean;
 }
 
 /**
@@ -1450,6 +1765,18 @@ export interface SubscriptionView {
   updated: number | null;
   updates: number;
   error: ErrorView | null;
+}
+
+/**
+ * A change of one entry of another tool's file; `keys` lead to it, secrets are masked.
+ */
+export interface TapChangeView {
+  client: string;
+  file: string;
+  keys: string[];
+  command: string[];
+  changed_command: string[];
+  backup: string | null;
 }
 
 /**
@@ -1506,6 +1833,27 @@ export interface Unsubscribe {
 }
 
 /**
+ * A variable that a collection uses; `source` is where its value comes from, null if unset.
+ */
+export interface VariableView {
+  name: string;
+  is_secret: boolean;
+  source: "environment" | "typed" | null;
+}
+
+/**
+ * A request that got no answer (yet); `is_question` if the server asked it.
+ */
+export interface WaitingRequestView {
+  seq: number;
+  wall: number;
+  server_id: string;
+  method: string;
+  request_id: number | string | null;
+  is_question: boolean;
+}
+
+/**
  * One event with all fields; `text` is its message or body, None if that is not UTF-8.
  *
  * `has_exact` says that the bytes without masks are still in memory, for RevealBytes.
@@ -1538,34 +1886,44 @@ export type Command =
   | CancelCall
   | CancelSignIn
   | CancelTask
+  | ChangeTap
   | CheckPatterns
   | ChooseIssuer
   | Complete
   | Confirm
+  | ConfirmCollection
   | ConfirmationOf
   | Connect
   | ContinueSignIn
-  | DeleteExample
+  | CreateCollection
+  | DeleteCollection
+  | DeleteSavedCall
   | Disconnect
+  | EditSavedCall
+  | FillSavedCall
   | ForgetRegistration
   | ForgetRun
   | FoundServers
   | GetPrompt
   | GetTaskResult
   | List
-  | ListExamples
+  | ListCollections
   | ListPins
+  | ListSavedCalls
   | ListTasks
   | LookAtAuth
+  | MakeExample
   | MoreOfList
   | ParseTarget
   | PasteRedirect
   | Pin
   | Ping
+  | PlanRun
   | ReadResource
   | RefreshToken
   | RejectQuestion
   | RemoveRoot
+  | RenameCollection
   | RepeatCall
   | ReplayCall
   | Request
@@ -1573,7 +1931,9 @@ export type Command =
   | RevealBytes
   | RevealSecret
   | RevealToken
-  | SaveExample
+  | RunCollection
+  | RunInfo
+  | SaveCall
   | SendRaw
   | ServerAdd
   | ServerEdit
@@ -1587,9 +1947,12 @@ export type Command =
   | SetProfile
   | SetSetting
   | SetToken
+  | SetVariables
+  | ShowCollection
   | SignInTo
   | SignOut
   | StopList
+  | StopRun
   | Subscribe
   | Unpin
   | Unsubscribe;
@@ -1615,41 +1978,53 @@ export interface Replies {
   CancelCall: CallView;
   CancelSignIn: AuthView | null;
   CancelTask: TaskView;
+  ChangeTap: TapChangeView;
   CheckPatterns: PatternVerdicts;
   ChooseIssuer: AuthView | null;
   Complete: CompletionView;
   Confirm: ServerView;
+  ConfirmCollection: CollectionView;
   ConfirmationOf: ConfirmationView;
   Connect: ServerView;
   ContinueSignIn: AuthView | null;
-  DeleteExample: ExampleView[];
+  CreateCollection: CollectionView;
+  DeleteCollection: string;
+  DeleteSavedCall: CollectionView;
   Disconnect: ServerView;
+  EditSavedCall: CollectionView;
+  FillSavedCall: string;
   ForgetRegistration: AuthView | null;
   ForgetRun: null;
   FoundServers: FoundView[];
   GetPrompt: CallView;
   GetTaskResult: CallView;
   List: ListView;
-  ListExamples: ExampleView[];
+  ListCollections: CollectionListView;
   ListPins: PinView[];
+  ListSavedCalls: SavedCallView[];
   ListTasks: TaskView[];
   LookAtAuth: AuthView | null;
+  MakeExample: ExampleArguments;
   MoreOfList: ListSummary;
   ParseTarget: FoundView;
   PasteRedirect: AuthView | null;
   Pin: PinView[];
   Ping: PingView;
+  PlanRun: RunPlanView;
   ReadResource: CallView;
   RefreshToken: AuthView | null;
   RejectQuestion: null;
   RemoveRoot: ServerView;
+  RenameCollection: CollectionView;
   RepeatCall: CallView;
   ReplayCall: CallView;
   Request: CallView;
   RevealBytes: ExactBytesView;
   RevealSecret: SecretView;
   RevealToken: TokenView;
-  SaveExample: ExampleView[];
+  RunCollection: CollectionRunView;
+  RunInfo: RunInfoView;
+  SaveCall: CollectionView;
   SendRaw: CallView;
   ServerAdd: WrittenView;
   ServerEdit: WrittenView;
@@ -1663,9 +2038,12 @@ export interface Replies {
   SetProfile: ServerView;
   SetSetting: SettingView;
   SetToken: AuthView | null;
+  SetVariables: null;
+  ShowCollection: CollectionView;
   SignInTo: AuthView | null;
   SignOut: SignedOutView;
   StopList: ListSummary;
+  StopRun: CollectionRunView;
   Subscribe: ServerView;
   Unpin: PinView[];
   Unsubscribe: ServerView;
@@ -1682,4 +2060,6 @@ export interface ObjectViews {
   lists: ListSummary;
   settings: SettingView;
   recording: RecordingView;
+  collection_runs: CollectionRunView;
+  runs: RunInfoView;
 }

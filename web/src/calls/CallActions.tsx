@@ -1,4 +1,4 @@
-// Actions on a call and its result: copy in several formats, download, save as example.
+// Actions on a call and its result: copy in several formats, download, save to a collection.
 import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
 import { useState } from "react";
 import type { CallView } from "../api/types";
@@ -12,7 +12,7 @@ import { fileName } from "../values/fileName";
 import { pretty } from "../values/json";
 import { isRunning } from "./callStatus";
 import { asCommand, asCurl, asJsonRpc, asPython, canCurl, isSafeCommand } from "./copyAs";
-import { SaveExampleButton } from "./SaveExampleButton";
+import { SaveCallButton } from "./SaveCallButton";
 import { useCallRequest } from "./useCallRequest";
 import { useCallResult } from "./useCallResult";
 
@@ -91,7 +91,7 @@ export function CallActions({ call }: { call: CallView }) {
           <Icon name="download" />
         </ActionIcon>
       </Tooltip>
-      {call.kind === "tool" && !isRunning(call) && <SaveExampleButton call={call} />}
+      {call.kind !== "raw" && !isRunning(call) && <SaveCallButton call={call} />}
       <CopyAs call={call} />
     </>
   );

@@ -4,6 +4,8 @@ import { type ReactNode, useMemo } from "react";
 import type { CallView } from "../api/types";
 import { Callout } from "../components/Callout";
 import { JsonTree } from "../components/JsonTree";
+import { lazyModule, useModule } from "../components/lazyModule";
+import { ModuleLoading } from "../components/ModuleLoading";
 import { TextView } from "../components/TextView";
 import { TruncatedList } from "../components/TruncatedList";
 import { UntrustedText } from "../components/UntrustedText";
@@ -12,6 +14,7 @@ import { InvalidValue, typeMismatch } from "../content/InvalidValue";
 import { Message } from "../content/Message";
 import { ShowMore } from "../content/ShowMore";
 import { usePreference } from "../state/browserStorage";
+import { useInspector } from "../state/store";
 import { indentJson } from "../values/exactJson";
 import { formatBytes } from "../values/format";
 import { pretty } from "../values/json";
@@ -193,6 +196,34 @@ const FORMS = [
   { value: "pretty", label: "Pretty" },
   { value: "raw", label: "Raw" },
 ];
+const COMPARE = { value: "compare", label: "Compare" };
+const compareModule = lazyModule(() => import("./CompareResults"));
+
+/** Other calls of the same tool, prompt or resource that have a result, newest first. */
+function useOtherCalls(call: CallView): CallView[] {
+  const calls = useInspector((state) => state.calls);
+  return useMemo(
+    () =>
+      [...calls.values()]
+        .filter(
+          (one) =>
+            one.call_id !== call.call_id &&
+            one.server_id === call.server_id &&
+            one.kind === call.kind &&
+            one.kind !== "raw" &&
+            one.name === call.name &&
+            one.status === "completed",
+        )
+        .sort((a, b) => b.started - a.started),
+    [calls, call.call_id, call.server_id, call.kind, call.name],
+  );
+}
+
+function Comparison({ call, others }: { call: CallView; others: CallView[] }) {
+  const module = useModule(compareModule);
+  if (!module) return <ModuleLoading loader={compareModule} what="the comparison" />;
+  return <module.CompareResults call={call} others={others} />;
+}
 
 // Types are a server's own words; this is the key of a preference.
 const LONGEST_KIND = 80;
@@ -220,7 +251,9 @@ export function ResultView({ call, hasSchema = false }: { call: CallView; hasSch
   const { value, text, isLoading, problem } = useCallResult(call);
   const kind = useMemo(() => contentKind(value), [value]);
   const [wanted, setForm] = usePreference(`result.form.${kind}`, "shown");
-  const form = FORMS.some(({ value: one }) => one === wanted) ? wanted : "shown";
+  const others = useOtherCalls(call);
+  const forms = others.length ? [...FORMS, COMPARE] : FORMS;
+  const form = forms.some(({ value: one }) => one === wanted) ? wanted : "shown";
   const indented = useMemo(
     () => (form === "pretty" ? (text === null ? pretty(value) : indentedOnce(text)) : ""),
     [form, text, value],
@@ -236,7 +269,7 @@ export function ResultView({ call, hasSchema = false }: { call: CallView; hasSch
           aria-label="How to show the result"
           value={form}
           onChange={setForm}
-          data={FORMS}
+          data={forms}
         />
       </div>
       {form === "shown" &&
@@ -257,6 +290,7 @@ export function ResultView({ call, hasSchema = false }: { call: CallView; hasSch
         <TextView text={indented} label="Result as JSON" most={640} language="json" />
       )}
       {form === "raw" && <RawReply call={call} />}
+      {form === "compare" && <Comparison call={call} others={others} />}
     </div>
   );
 }

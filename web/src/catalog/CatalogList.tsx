@@ -28,7 +28,6 @@ interface Props<T> {
   kind: "tools" | "prompts";
   label: string;
   chosen: string | null;
-  rowHeight: number;
   render(item: Item<T>): ReactNode;
   narrowing?: ExtraFilter<T>;
   /** Between the search and the rows. */
@@ -55,7 +54,7 @@ function NoItems({ text, words, onClear }: NothingProps) {
 }
 
 export function CatalogList<T>(props: Props<T>) {
-  const { serverId, kind, label, chosen, rowHeight, render, narrowing, head, foot } = props;
+  const { serverId, kind, label, chosen, render, narrowing, head, foot } = props;
   const list = useList(serverId, kind);
   const items = itemsIn<T>(list);
   const [text, setText] = useListFilter(`${kind}.${serverId}`, chosen, items);
@@ -110,7 +109,6 @@ export function CatalogList<T>(props: Props<T>) {
           keyOf={itemKey}
           chosen={chosen}
           onChoose={choose}
-          rowHeight={rowHeight}
           render={render}
         />
       </ChangeMarksProvider>

@@ -10,12 +10,11 @@ import {
   useRef,
 } from "react";
 import type { EventView } from "../api/types";
+import { useRowHeights } from "../state/density";
 import { indexOfSeq } from "../values/seqIndex";
 import css from "./EventList.module.css";
 import { Icon } from "./Icon";
 import { type RowWindow, useRowWindow } from "./useRowWindow";
-
-const ROW_PX = 24;
 
 /** Nesting of the rows. */
 interface Outline {
@@ -94,7 +93,8 @@ function useStablePosition(rows: EventView[], window: RowWindow, isTree: boolean
 
 export function EventList({ label, rows, chosen = null, onChoose, render, tone, outline }: Props) {
   const id = useId();
-  const window = useRowWindow(rows.length, ROW_PX, true);
+  const { row: rowPx } = useRowHeights();
+  const window = useRowWindow(rows.length, rowPx, true);
   useStablePosition(rows, window, outline !== undefined);
   const at = chosen === null ? -1 : indexOfRow(rows, chosen, outline !== undefined);
   // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the choice moves or comes in, not when other rows do
@@ -138,7 +138,7 @@ export function EventList({ label, rows, chosen = null, onChoose, render, tone, 
         {...(outline && { role: "tree" })}
       >
         <div style={{ height: window.height }} className={css.space} role="presentation">
-          <div style={{ transform: `translateY(${window.first * ROW_PX}px)` }} role="presentation">
+          <div style={{ transform: `translateY(${window.first * rowPx}px)` }} role="presentation">
             {visible.map((event) => (
               // biome-ignore lint/a11y/useKeyWithClickEvents: the list itself handles the keys
               <div

@@ -39,29 +39,32 @@ describe("a JSON tree", () => {
   it("keeps what was closed when its value comes anew, and opens another one afresh", () => {
     const { rerender } = render(view({ a: { b: 1 }, at: 1 }));
     press("ArrowDown", "ArrowDown", "ArrowLeft");
-    expect(shown()).toEqual(["{2", "a{…}1", "at1"]);
+    expect(shown()).toEqual(["{2", "a{b:1}1", "at1"]);
     rerender(view({ a: { b: 1 }, at: 2 }));
-    expect(shown()).toEqual(["{2", "a{…}1", "at2"]);
+    expect(shown()).toEqual(["{2", "a{b:1}1", "at2"]);
     rerender(view({ a: { b: 1 }, at: 2 }, "Other"));
     expect(shown()).toEqual(["{2", "a{1", "b1", "at2"]);
   });
   it("opens a long list that stands alone, and has a search by how much is in it", () => {
     const items = Array.from({ length: 300 }, (_, n) => ({ n }));
     const { rerender } = render(view({ items }));
-    expect(shown().slice(0, 3)).toEqual(["{1", "items[300", "0{…}1"]);
+    expect(shown().slice(0, 3)).toEqual(["{1", "items[300", "0{n:0}1"]);
     rerender(view({ items, total: 300 }));
-    expect(shown()).toEqual(["{2", "items[…]300", "total300"]);
+    expect(shown()[1]).toMatch(/^items\[\{n:0\},\{n:1\},.*…\]300$/);
+    expect(shown()[2]).toBe("total300");
     const search = screen.getByLabelText("Search in JSON");
     fireEvent.change(search, { target: { value: "17" } });
-    expect(screen.getByText("13 found")).toBeTruthy();
-    fireEvent.keyDown(search, { key: "Enter" });
+    expect(screen.getByText("1 of 13")).toBeTruthy();
     expect(shown()).toContain("n17");
+    expect(document.querySelector("mark")?.textContent).toBe("17");
+    fireEvent.keyDown(search, { key: "Enter" });
+    expect(screen.getByText("2 of 13")).toBeTruthy();
     rerender(view({ items: items.slice(0, 5) }, "Small"));
     expect(screen.queryByLabelText("Search in JSON")).toBeNull();
   });
   it("has long lists in groups, through which keys and the search lead", () => {
     render(view({ items: Array.from({ length: 5000 }, (_, n) => ({ n })) }));
-    expect(shown().slice(0, 4)).toEqual(["{1", "items[5000", "0…999[1000", "0{…}1"]);
+    expect(shown().slice(0, 4)).toEqual(["{1", "items[5000", "0…999[1000", "0{n:0}1"]);
     press("ArrowDown", "ArrowDown", "ArrowDown", "ArrowDown", "ArrowLeft", "ArrowLeft");
     expect(shown().slice(2)).toEqual([
       "0…999[…]1000",
@@ -72,16 +75,15 @@ describe("a JSON tree", () => {
     ]);
     const search = screen.getByLabelText("Search in JSON");
     fireEvent.change(search, { target: { value: "4003" } });
-    fireEvent.keyDown(search, { key: "Enter" });
     expect(shown()).toContain("n4003");
   });
   it("says when more is found than it steps through", () => {
     const many = (count: number) => Array.from({ length: count }, () => "needle");
     const { rerender } = render(view(many(1000)));
     fireEvent.change(screen.getByLabelText("Search in JSON"), { target: { value: "needle" } });
-    expect(screen.getByText("1000 found")).toBeTruthy();
+    expect(screen.getByText("1 of 1000")).toBeTruthy();
     rerender(view(many(1001)));
-    expect(screen.getByText("1000+ found")).toBeTruthy();
+    expect(screen.getByText("1 of 1000+")).toBeTruthy();
   });
   it("tells which row is chosen, and copies it by a key", () => {
     render(view(parseExactly('{"id": 12345678901234567890}').value));
@@ -94,5 +96,39 @@ describe("a JSON tree", () => {
     expect(written).toHaveBeenCalledWith("12345678901234567890");
     fireEvent.keyDown(tree, { key: "c", ctrlKey: true });
     expect(written).toHaveBeenCalledTimes(1);
+    press("p");
+    expect(written).toHaveBeenLastCalledWith("$.id");
+  });
+  it("expands all below a node, by key or button", () => {
+    const deep = { a: { b: { c: { d: 1 } } }, list: Array.from({ length: 300 }, (_, n) => n) };
+    render(view({ ...deep, x: { y: { z: 1 } } }));
+    press("ArrowDown", "ArrowDown", "ArrowLeft");
+    expect(shown()[1]).toBe("a{b:{c:{…}}}1");
+    press("*");
+    expect(shown().slice(1, 5)).toEqual(["a{1", "b{1", "c{1", "d1"]);
+  });
+  it("shows a list of like objects as a table, sorted by a head, and goes back", () => {
+    const users = [3, 1, 2].map((id) => ({ id, name: `user ${id}` }));
+    render(view({ total: 3, users }));
+    fireEvent.click(screen.getByRole("button", { name: "Table" }));
+    expect(screen.getByText("$.users")).toBeTruthy();
+    const names = () => screen.getAllByRole("row").map((row) => row.textContent);
+    expect(names()).toEqual(["#idname", "03user 3", "11user 1", "22user 2"]);
+    fireEvent.click(screen.getByRole("button", { name: "id" }));
+    expect(names().slice(1)).toEqual(["11user 1", "22user 2", "03user 3"]);
+    expect(screen.getByRole("columnheader", { name: "id" }).getAttribute("aria-sort")).toBe(
+      "ascending",
+    );
+    fireEvent.click(screen.getByRole("button", { name: "id" }));
+    expect(names().slice(1)).toEqual(["03user 3", "22user 2", "11user 1"]);
+    fireEvent.click(screen.getByRole("button", { name: "Tree" }));
+    expect(screen.getByRole("tree")).toBeTruthy();
+  });
+  it("says what dates and bytes are, beside the value as it came", () => {
+    render(view({ at: "2026-01-11T09:30:00Z", png: `iVBORw0KGgo${"A".repeat(53)}` }));
+    expect(shown()[1]).toContain('"2026-01-11T09:30:00Z"Sun');
+    expect(shown()[2]).toContain("base64,image/png,48B");
+    press("End");
+    expect(screen.getByRole("button", { name: "Download the decoded bytes" })).toBeTruthy();
   });
 });

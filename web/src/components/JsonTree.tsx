@@ -1,22 +1,29 @@
 // JSON as a collapsible tree with search. Only visible rows are rendered, so millions of values are
 // fine.
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useDeferredValue, useId, useMemo, useRef, useState } from "react";
+import { useDeferredValue, useEffect, useId, useMemo, useRef, useState } from "react";
+import { pathOf } from "../values/jsonPath";
 import {
   ancestorsOf,
+  containersBelow,
   findIn,
   hasMoreValuesThan,
   initiallyOpen,
+  isGroup,
   type JsonRow,
-  matchCountLabel,
+  MAX_MATCHES,
   rowsOf,
   type ToggledNodes,
   withToggled,
 } from "../values/jsonRows";
+import { mainTable, tableOf, valueAt } from "../values/tables";
+import { copyText } from "./clipboard";
 import { FindBar, MIN_LENGTH, nextMatch } from "./FindBar";
 import css from "./JsonTree.module.css";
-import { JsonTreeRow } from "./JsonTreeRow";
+import { JsonTreeRow, type RowActions } from "./JsonTreeRow";
+import { SmallButton } from "./SmallButton";
 import { useJsonTreeKeys } from "./useJsonTreeKeys";
+import { ValueTable } from "./ValueTable";
 
 const ROW_PX = 20;
 // Rows that are expanded initially.
@@ -38,12 +45,34 @@ interface Props {
  * replaced often with little change.
  */
 export function JsonTree(props: Props) {
-  return <Tree key={props.label} {...props} />;
+  return <TreeOrTable key={props.label} {...props} />;
+}
+
+/** A list of like objects can be shown as a table; where there is one, a button offers it. */
+function TreeOrTable(props: Props) {
+  const { value, label, most } = props;
+  const [pointer, setPointer] = useState<string | null>(null);
+  const offered = useMemo(() => mainTable(value), [value]);
+  const table = useMemo(
+    () => (pointer === null ? null : tableOf(valueAt(value, pointer))),
+    [value, pointer],
+  );
+  if (!table || pointer === null) return <Tree {...props} tableAt={offered} onTable={setPointer} />;
+  return (
+    <div className={css.tree}>
+      <div className={css.bar}>
+        <span className={`mono dim cut ${css.path}`}>{pathOf(value, pointer)}</span>
+        <SmallButton onClick={() => setPointer(null)}>Tree</SmallButton>
+      </div>
+      <ValueTable table={table} label={`${label} as a table`} most={most} />
+    </div>
+  );
 }
 
 interface OpenNodes {
   rows: JsonRow[];
   toggle(row: JsonRow): void;
+  expandAll(row: JsonRow): void;
   /** Expand all ancestors of a node; returns the index of its row. */
   reveal(pointer: string): number;
 }
@@ -58,6 +87,11 @@ function useOpenNodes(value: unknown): OpenNodes {
   return {
     rows,
     toggle: (row) => setToggled(new Map(toggled).set(row.pointer, !row.isOpen)),
+    expandAll: ({ value: node, pointer }) => {
+      const next = new Map(toggled);
+      for (const one of containersBelow(node, pointer)) next.set(one, true);
+      setToggled(next);
+    },
     reveal: (pointer) => {
       const next = new Map(toggled);
       for (const one of ancestorsOf(value, pointer)) next.set(one, true);
@@ -71,14 +105,20 @@ function useOpenNodes(value: unknown): OpenNodes {
 const foundIn = (value: unknown, text: string): string[] =>
   text.length >= MIN_LENGTH ? findIn(value, text) : [];
 
+const placeLabel = (at: number, count: number): string => {
+  const all = count > MAX_MATCHES ? `${MAX_MATCHES}+` : String(count);
+  return at < 0 ? `${all} found` : `${at + 1} of ${all}`;
+};
+
 interface SearchProps {
   value: unknown;
   chosen: string | null;
+  text: string;
+  onText(text: string): void;
   onFound(pointer: string): void;
 }
 
-function Search({ value, chosen, onFound }: SearchProps) {
-  const [text, setText] = useState("");
+function Search({ value, chosen, text, onText, onFound }: SearchProps) {
   // A search through megabytes must not block typing.
   const wanted = useDeferredValue(text);
   const found = useMemo(() => foundIn(value, wanted), [value, wanted]);
@@ -87,22 +127,34 @@ function Search({ value, chosen, onFound }: SearchProps) {
     const next = all[nextMatch(all.indexOf(chosen ?? ""), by, all.length)];
     if (next !== undefined) onFound(next);
   };
+  const first = found[0];
+  // biome-ignore lint/correctness/useExhaustiveDependencies: opens the first match of each new text
+  useEffect(() => {
+    if (first !== undefined) onFound(first);
+  }, [wanted]);
   return (
     <FindBar
       label="Search in JSON"
       text={text}
-      onText={setText}
-      found={matchCountLabel(found.length)}
+      onText={onText}
+      found={placeLabel(found.indexOf(chosen ?? ""), found.length)}
       canStep={found.length > 0}
       step={step}
     />
   );
 }
 
-function Tree({ value, label, most, withSearch = true }: Props) {
+interface TreeProps extends Props {
+  /** Where a table is worth a button. */
+  tableAt: string | null;
+  onTable(pointer: string): void;
+}
+
+function Tree({ value, label, most, withSearch = true, tableAt, onTable }: TreeProps) {
   const id = useId();
-  const { rows, toggle, reveal } = useOpenNodes(value);
+  const { rows, toggle, expandAll, reveal } = useOpenNodes(value);
   const [chosen, setChosen] = useState<string | null>(null);
+  const [sought, setSought] = useState("");
   const scroller = useRef<HTMLDivElement>(null);
   const isLarge = useMemo(() => hasMoreValuesThan(value, SMALL), [value]);
   const virtual = useVirtualizer({
@@ -124,14 +176,28 @@ function Tree({ value, label, most, withSearch = true }: Props) {
     setChosen(pointer);
     requestAnimationFrame(() => virtual.scrollToIndex(index, { align: "center" }));
   };
-  const onKeyDown = useJsonTreeKeys({ rows, at, toggle, choose });
+  const actions: RowActions = {
+    copyPath: ({ pointer }) => void copyText(pathOf(value, pointer)),
+    expandAll: (row) => !isGroup(row.pointer) && expandAll(row),
+    showTable: ({ pointer }) => onTable(pointer),
+  };
+  const onKeyDown = useJsonTreeKeys({ rows, at, toggle, choose, actions });
   const drawn = virtual.getVirtualItems();
   // aria-activedescendant may only name a rendered row.
   const isDrawn = drawn.some((item) => item.index === at);
   const height = most === undefined ? undefined : Math.min(most, rows.length * ROW_PX + 8);
+  const needle = sought.length >= MIN_LENGTH ? sought.toLowerCase() : "";
+  const hasSearch = withSearch && isLarge;
   return (
     <div className={css.tree}>
-      {withSearch && isLarge && <Search value={value} chosen={chosen} onFound={go} />}
+      {(hasSearch || tableAt !== null) && (
+        <div className={css.bar}>
+          {hasSearch && (
+            <Search value={value} chosen={chosen} text={sought} onText={setSought} onFound={go} />
+          )}
+          {tableAt !== null && <SmallButton onClick={() => onTable(tableAt)}>Table</SmallButton>}
+        </div>
+      )}
       <div
         ref={scroller}
         className={css.scroller}
@@ -139,7 +205,7 @@ function Tree({ value, label, most, withSearch = true }: Props) {
         role="tree"
         aria-label={label}
         aria-activedescendant={isDrawn ? `${id}-${at}` : undefined}
-        aria-keyshortcuts="c"
+        aria-keyshortcuts="c p *"
         tabIndex={0}
         onKeyDown={onKeyDown}
       >
@@ -154,6 +220,8 @@ function Tree({ value, label, most, withSearch = true }: Props) {
                 row={row}
                 top={item.start}
                 isChosen={item.index === at}
+                needle={needle}
+                actions={actions}
                 onClick={() => {
                   setChosen(row.pointer);
                   if (row.size > 0 && !getSelection()?.toString()) toggle(row);

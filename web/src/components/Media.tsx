@@ -8,6 +8,19 @@ import { bytesOfBase64 } from "../values/json";
 import { HexView } from "./HexView";
 import css from "./Media.module.css";
 
+const isSvg = (mime: string): boolean => /^image\/svg\+xml$/i.test(mime.split(";")[0] ?? "");
+
+/** A drawing as a picture: as such, browsers run no script in it and load nothing for it. */
+export function SvgPicture({ text }: { text: string }) {
+  return (
+    <img
+      className={css.picture}
+      src={`data:image/svg+xml;charset=utf-8,${encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\uFFFD"))}`}
+      alt="Content of type image/svg+xml"
+    />
+  );
+}
+
 const PICTURE = /^image\/(png|jpe?g|gif|webp|avif|bmp)$/i;
 
 export interface ContentSource {
@@ -46,14 +59,15 @@ export function Media({ data, mime, source }: Props) {
       )}
     </div>
   );
-  const isPicture = PICTURE.test(mime);
+  const isPicture = PICTURE.test(mime) || isSvg(mime);
   const isSound = mime.startsWith("audio/");
   if (isPicture) {
     return (
       <figure className={css.figure}>
         <img
           className={css.picture}
-          src={path ?? `data:${mime};base64,${data}`}
+          // The address of a drawing only ever downloads it.
+          src={path && !isSvg(mime) ? path : `data:${mime};base64,${data}`}
           alt={`Content of type ${mime}`}
         />
         {about}

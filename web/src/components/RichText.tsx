@@ -1,46 +1,98 @@
-// A text in a suitable view: JSON as a tree, Markdown rendered, or highlighted source.
+// A text in a suitable view: JSON as a tree, Markdown rendered, CSV as a table, SVG as a picture, or
+// highlighted source.
 import { ActionIcon, SegmentedControl, Tooltip } from "@mantine/core";
 import { useMemo } from "react";
 import { usePreference } from "../state/browserStorage";
 import { tryParseExactly } from "../values/exactJson";
 import { fileName } from "../values/fileName";
 import { visible } from "../values/hiddenCharacters";
-import { languageOf } from "../values/highlight";
+import { type Language, languageOf } from "../values/highlight";
+import { csvTable, type Table } from "../values/tables";
 import { copyText } from "./clipboard";
 import { downloadFile } from "./download";
 import { Icon } from "./Icon";
 import { JsonTree } from "./JsonTree";
 import { looksLikeMarkdown, Markdown } from "./Markdown";
+import { SvgPicture } from "./Media";
 import css from "./RichText.module.css";
 import { TextView } from "./TextView";
+import { ValueTable } from "./ValueTable";
 
-type Form = "json" | "markdown" | "text";
-const LABELS: Record<Form, string> = { json: "JSON", markdown: "Rendered", text: "Source" };
+type Form = "json" | "markdown" | "table" | "picture" | "text";
+const LABELS: Record<Form, string> = {
+  json: "JSON",
+  markdown: "Rendered",
+  table: "Table",
+  picture: "Picture",
+  text: "Source",
+};
+// Larger ones are shown as text alone: a table of them, or a picture, would take too long.
+const LARGEST_TABLE = 5_000_000;
+const LARGEST_PICTURE = 1_000_000;
 
 interface About {
   mime?: string;
   uri?: string;
 }
 
-const isMarkdown = ({ mime, uri }: About): boolean =>
+/** Whether a text is of a type: by its MIME type, else by how its address ends. */
+const isOf = ({ mime, uri }: About, type: RegExp, ending: RegExp): boolean =>
   mime
-    ? /^text\/(x-)?markdown$/i.test((mime.split(";")[0] ?? "").trim())
-    : /\.(md|markdown)$/i.test((uri ?? "").split(/[?#]/, 1)[0] ?? "");
+    ? type.test((mime.split(";")[0] ?? "").trim())
+    : ending.test((uri ?? "").split(/[?#]/, 1)[0] ?? "");
+
+const isMarkdown = (about: About): boolean =>
+  isOf(about, /^text\/(x-)?markdown$/i, /\.(md|markdown)$/i);
+const isCsv = (about: About): boolean =>
+  isOf(about, /^text\/(csv|tab-separated-values)$/i, /\.(csv|tsv)$/i);
+const isSvg = (about: About): boolean => isOf(about, /^image\/svg\+xml$/i, /\.svg$/i);
+
+interface Views {
+  forms: Form[];
+  value?: unknown;
+  table?: Table;
+}
 
 /** The views that a text can be shown in; the first is the default. */
-export function viewsOf(text: string, about: About): { forms: Form[]; value?: unknown } {
+export function viewsOf(text: string, about: About): Views {
   const json = /^\s*[[{]/.test(text) ? tryParseExactly(text) : null;
   if (json?.ok) return { forms: ["json", "text"], value: json.value };
   if (isMarkdown(about)) return { forms: ["markdown", "text"] };
+  if (isSvg(about) && text.length <= LARGEST_PICTURE) return { forms: ["picture", "text"] };
+  const table = isCsv(about) && text.length <= LARGEST_TABLE ? csvTable(text) : null;
+  if (table) return { forms: ["table", "text"], table };
   // Markdown is only guessed here, so it is rendered on request.
   const isLikely = !about.mime && !about.uri && looksLikeMarkdown(text);
   return { forms: isLikely ? ["text", "markdown"] : ["text"] };
 }
 
-const ENDINGS: Record<Form, string> = { json: "json", markdown: "md", text: "txt" };
+const ENDINGS: Record<Form, string> = {
+  json: "json",
+  markdown: "md",
+  table: "csv",
+  picture: "svg",
+  text: "txt",
+};
+
+interface ViewProps extends Pick<Views, "value" | "table"> {
+  form: Form;
+  text: string;
+  /** The text with characters that cannot be seen shown. */
+  told: string;
+  label: string;
+  language: Language | null;
+}
+
+function View({ form, text, told, value, table, label, language }: ViewProps) {
+  if (form === "json") return <JsonTree value={value} label={label} most={480} />;
+  if (form === "markdown") return <Markdown text={text} label={label} />;
+  if (form === "table" && table) return <ValueTable table={table} label={label} most={560} />;
+  if (form === "picture") return <SvgPicture text={text} />;
+  return <TextView text={told} label={label} most={560} language={language} />;
+}
 
 export function RichText({ text, label, mime, uri }: { text: string; label: string } & About) {
-  const { forms, value } = useMemo(() => viewsOf(text, { mime, uri }), [text, mime, uri]);
+  const { forms, value, table } = useMemo(() => viewsOf(text, { mime, uri }), [text, mime, uri]);
   // Whoever wants the source of one Markdown text wants that of the next one too.
   const [wanted, setWanted] = usePreference<Form | null>(`text.form.${forms.join("+")}`, null);
   const form = wanted && forms.includes(wanted) ? wanted : (forms[0] ?? "text");
@@ -90,13 +142,15 @@ export function RichText({ text, label, mime, uri }: { text: string; label: stri
         {tools}
       </div>
       {hidden}
-      {form === "json" ? (
-        <JsonTree value={value} label={label} most={480} />
-      ) : form === "markdown" ? (
-        <Markdown text={text} label={label} />
-      ) : (
-        <TextView text={told} label={label} most={560} language={language} />
-      )}
+      <View
+        form={form}
+        text={text}
+        told={told}
+        value={value}
+        table={table}
+        label={label}
+        language={language}
+      />
     </div>
   );
 }

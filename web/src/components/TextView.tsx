@@ -9,7 +9,7 @@ import {
   useState,
 } from "react";
 import { usePreference } from "../state/browserStorage";
-import { type Language, spansOf, type Token, tokensOf } from "../values/highlight";
+import { type Language, spansOf, type Token } from "../values/highlight";
 import {
   findAll,
   isContinued,
@@ -24,6 +24,7 @@ import { FindBar, MIN_LENGTH, nextMatch } from "./FindBar";
 import css from "./TextView.module.css";
 import { useColumns } from "./useColumns";
 import { useRowWindow } from "./useRowWindow";
+import { useTokens } from "./useTokens";
 
 const ROW_PX = 18;
 // Up to this size the browser lays out text without a noticeable pause.
@@ -69,7 +70,7 @@ interface Part {
 }
 
 /** A part of the text with syntax highlighting. */
-function HighlightedText({ text, start, end, tokens }: Part & { tokens: Token[] }) {
+export function HighlightedText({ text, start, end, tokens }: Part & { tokens: Token[] }) {
   if (tokens.length === 0) return text.slice(start, end);
   return spansOf(text, start, end, tokens).map((span) =>
     span.kind === null ? (
@@ -198,7 +199,8 @@ const matchLabel = ({ places, current }: Matches): string => {
 
 export function TextView(props: Props) {
   const { text, language = null, marks } = props;
-  const tokens = useMemo(() => marks ?? tokensOf(text, language), [text, language, marks]);
+  const coloured = useTokens(text, marks ? null : language);
+  const tokens = marks ?? coloured;
   const [wanted, setWanted] = useState("");
   const needle = useDeferredValue(wanted);
   const [current, setCurrent] = useState(0);

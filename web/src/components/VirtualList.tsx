@@ -1,6 +1,15 @@
 // A list of thousands of items: only visible rows are in the document. Arrow keys move through it.
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, memo, type ReactNode, useEffect, useId, useRef } from "react";
+import {
+  type KeyboardEvent,
+  memo,
+  type ReactNode,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+} from "react";
+import { useRowHeights } from "../state/density";
 import css from "./VirtualList.module.css";
 
 interface Props<T> {
@@ -11,13 +20,16 @@ interface Props<T> {
   /** `isStep`: by an arrow key, so that more may follow. */
   onChoose(item: T, isStep: boolean): void;
   render(item: T): ReactNode;
-  rowHeight: number;
+  /** In pixels; a row of two lines unless given. */
+  rowHeight?: number;
   /** Id of the list; rows have this id with `-` and an index. For a combobox that controls it. */
   id?: string;
 }
 
 function List<T>(props: Props<T>) {
-  const { label, items, keyOf, chosen, onChoose, render, rowHeight } = props;
+  const { label, items, keyOf, chosen, onChoose, render } = props;
+  const { item: itemPx } = useRowHeights();
+  const rowHeight = props.rowHeight ?? itemPx;
   const own = useId();
   const id = props.id ?? own;
   const scroller = useRef<HTMLDivElement>(null);
@@ -28,6 +40,8 @@ function List<T>(props: Props<T>) {
     overscan: 12,
     initialRect: { width: 300, height: 800 },
   });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: heights are kept until they are dropped
+  useLayoutEffect(() => virtual.measure(), [rowHeight]);
   const at = items.findIndex((item) => keyOf(item) === chosen);
   // Keys may be pressed faster than the selection is rendered: each continues from the last target.
   const place = useRef(at);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { formatBytes, formatDuration, formatTime } from "../values/format";
 import { ancestorsOf, findIn, initiallyOpen, rowsOf } from "../values/jsonRows";
 import { rowStarts } from "../values/textRows";
-import { blocksOf, isWebLink, looksLikeMarkdown } from "./Markdown";
+import { isWebLink, looksLikeMarkdown } from "./Markdown";
 import { iconOf, initials } from "./ServerIcon";
 import { rowsAt } from "./useRowWindow";
 
@@ -59,13 +59,6 @@ describe("the rows of a tree", () => {
 });
 
 describe("Markdown", () => {
-  it("keeps a fence together and parts paragraphs", () => {
-    expect(blocksOf("# A\ntext\n\n```\na\n\nb\n```")).toEqual([
-      { isCode: false, lines: ["# A"] },
-      { isCode: false, lines: ["text"] },
-      { isCode: true, lines: ["a", "", "b"] },
-    ]);
-  });
   it("is guessed only where it shows, and links only to the web", () => {
     expect(looksLikeMarkdown("plain words, 2 * 3 * 4")).toBe(false);
     expect(looksLikeMarkdown("# Title\n\n- one\n- two")).toBe(true);

@@ -1,7 +1,8 @@
-// The keys of a JSON tree: arrows move and open, `c` copies.
+// The keys of a JSON tree: arrows move and open, `c` copies the value, `p` its path, `*` expands all
+// below.
 import type { KeyboardEvent } from "react";
 import type { JsonRow } from "../values/jsonRows";
-import { copyValue } from "./JsonTreeRow";
+import { copyValue, type RowActions } from "./JsonTreeRow";
 
 interface Tree {
   rows: JsonRow[];
@@ -9,6 +10,7 @@ interface Tree {
   at: number;
   toggle(row: JsonRow): void;
   choose(index: number): void;
+  actions: RowActions;
 }
 
 /** The index that a key moves to, or null if the key does not move. */
@@ -44,6 +46,8 @@ export function useJsonTreeKeys(tree: Tree): (event: KeyboardEvent) => void {
     else if (row && key === "ArrowRight" && row.size > 0) tree.toggle(row);
     else if (row && key === "ArrowLeft") tree.toggle(row);
     else if (row && key === "c" && isPlain) copyValue(row);
+    else if (row && key === "p" && isPlain) tree.actions.copyPath(row);
+    else if (row && key === "*" && row.size > 0) tree.actions.expandAll(row);
     else return;
     event.preventDefault();
   };

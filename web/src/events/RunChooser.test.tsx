@@ -17,6 +17,8 @@ const aRun = (at: number) => ({
   event_count: 1,
   size_bytes: 1,
   last_seq: 1,
+  is_live: false,
+  client: null,
 });
 
 it("offers older runs, and stays open when they are asked for", async () => {

@@ -1,16 +1,29 @@
-// Selects the current run or a recorded one.
+// Selects the current run, one that another process records now, or a recorded one.
 import { Select } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import { useLocation, useNavigate, useSearchParams } from "react-router";
 import { fetchRuns } from "../api/http";
-import type { RunPage } from "../api/types";
+import type { RunPage, RunView } from "../api/types";
 import { useInspector } from "../state/store";
 import { formatDateTime, pluralize } from "../values/format";
+import { visible } from "../values/hiddenCharacters";
 
 const NOW = "";
 const OLDER = "older runs";
 const AT_ONCE = 50;
 const NONE: RunPage = { runs: [], has_more: false };
+
+const optionOf = (one: RunView) => ({
+  value: one.run_id,
+  label: [
+    formatDateTime(one.started),
+    one.servers.join(", ") || one.title,
+    one.client && `from ${visible(one.client)}`,
+    pluralize(one.event_count, "event"),
+  ]
+    .filter(Boolean)
+    .join(" · "),
+});
 
 export function RunChooser() {
   const [query] = useSearchParams();
@@ -26,13 +39,16 @@ export function RunChooser() {
   useEffect(() => {
     if (run !== null) load();
   }, []);
-  const earlier = runs
+  const pushed = useInspector((state) => state.runs);
+  // What was pushed is newer than what was fetched.
+  const byId = new Map(runs.map((one) => [one.run_id, one]));
+  for (const { run: one } of pushed.values()) byId.set(one.run_id, one);
+  const others = [...byId.values()]
     .filter((one) => one.run_id !== current)
-    .map((one) => ({
-      value: one.run_id,
-      label: `${formatDateTime(one.started)} · ${one.servers.join(", ") || one.title} · ${pluralize(one.event_count, "event")}`,
-    }));
-  const isKnown = run === null || earlier.some((one) => one.value === run);
+    .sort((one, other) => other.started - one.started);
+  const live = others.filter((one) => one.is_live).map(optionOf);
+  const earlier = others.filter((one) => !one.is_live).map(optionOf);
+  const isKnown = run === null || others.some((one) => one.run_id === run);
   return (
     <Select
       aria-label="Which run"
@@ -41,7 +57,8 @@ export function RunChooser() {
       allowDeselect={false}
       data={[
         { value: NOW, label: "Now" },
-        ...earlier,
+        ...(live.length ? [{ group: "Live in another process", items: live }] : []),
+        ...(live.length && earlier.length ? [{ group: "Earlier", items: earlier }] : earlier),
         ...(isKnown ? [] : [{ value: run ?? "", label: "Recorded" }]),
         ...(has_more ? [{ value: OLDER, label: "Older runs…" }] : []),
       ]}

@@ -170,7 +170,7 @@ function ArgumentsForm(props: Props & { plan: FormPlan }) {
   if (plan.kind !== "form")
     return (
       <>
-        <p className="dim">Nothing to fill in.</p>
+        <p className="dim">{props.title ? "Nothing to fill in." : "No arguments."}</p>
         {unseen}
       </>
     );

@@ -59,7 +59,7 @@ export function JsonField(props: FieldProps) {
         label={`${label} as JSON`}
         value={text}
         height={84}
-        hint="Any JSON"
+        hint={required ? "Any JSON" : "not sent; any JSON"}
         onChange={(next) => {
           setTyped(next);
           const isPartial = problemOf(next) !== null;

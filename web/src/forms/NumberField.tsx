@@ -5,8 +5,8 @@ import { useState } from "react";
 import { EmptyValueField } from "./EmptyValueSelect";
 import { readNumber } from "./numbers";
 import { usePartialInput } from "./partialInput";
-import { VALUE_WHEN_EMPTIED } from "./schema";
-import { controlProps } from "./widgets";
+import { isRequiredField, VALUE_WHEN_EMPTIED } from "./schema";
+import { controlProps, placeholderFor } from "./widgets";
 
 export function NumberField(props: FieldProps) {
   const { schema, formData, onChange, name, required, fieldPathId, rawErrors } = props;
@@ -48,6 +48,7 @@ export function NumberField(props: FieldProps) {
         })}
         inputMode={schema.type === "integer" ? "numeric" : "decimal"}
         autoComplete="off"
+        placeholder={placeholderFor(formData, isRequiredField(schema, required))}
         value={text}
         onChange={(event) => take(event.currentTarget.value)}
         onKeyDown={(event) => {

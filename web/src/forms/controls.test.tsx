@@ -379,9 +379,61 @@ describe("JSON for all of it", () => {
     expect(screen.getByText(/no field for it: more/)).toBeTruthy();
   });
   it("is pointed to where any arguments are taken", async () => {
-    const page = await renderForm({ type: "object" });
+    const page = await renderForm({ type: "object", additionalProperties: true });
     expect(screen.getByText(/Any arguments are accepted/)).toBeTruthy();
     await paste(field("Arguments as JSON"), '{"x": 1}');
     expect(page.sent()).toEqual({ x: 1 });
+  });
+  it("is no form at all where no arguments are taken", async () => {
+    const page = await renderForm({ type: "object" });
+    expect(screen.getByText("No arguments.")).toBeTruthy();
+    expect(screen.queryByLabelText("Arguments as JSON")).toBeNull();
+    expect(page.sent()).toEqual({});
+  });
+});
+
+describe("every field", () => {
+  const isBefore = (one: Node, other: Node): boolean =>
+    (one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0;
+  it.each([
+    ["textbox", { type: "string", description: "The help" }],
+    ["textbox", { type: "integer", description: "The help" }],
+    ["checkbox", { type: "boolean", description: "The help" }],
+    ["combobox", { enum: ["a", "b"], description: "The help" }],
+  ])("has its label, then its help, then the control: %s", async (role, schema) => {
+    await renderForm(one(schema));
+    const control = screen.getByRole(role, { name: /^it\b/ });
+    const [label, help] = [screen.getByText("it"), screen.getByText("The help")];
+    expect(isBefore(label, help)).toBe(true);
+    expect(isBefore(help, control)).toBe(true);
+  });
+  it.each([
+    ["textbox", { type: "string" }],
+    ["textbox", { type: "string", format: "email" }],
+    ["textbox", { type: "number" }],
+    ["combobox", { enum: ["a", "b"] }],
+  ])("that is optional and empty says that it is not sent: %s %j", async (role, schema) => {
+    const { unmount } = await renderForm(one(schema));
+    expect(screen.getByRole(role, { name: /^it\b/ }).getAttribute("placeholder")).toBe("not sent");
+    unmount();
+    await renderForm(one(schema, true));
+    expect(screen.getByRole(role, { name: /^it\b/ }).getAttribute("placeholder")).toBe("");
+  });
+  it("that is a checkbox says what it sends", async () => {
+    const page = await renderForm(one({ type: "boolean" }));
+    expect(screen.getByText("not sent")).toBeTruthy();
+    await userEvent.click(screen.getByRole("checkbox"));
+    expect(screen.getByText("true")).toBeTruthy();
+    await userEvent.click(screen.getByRole("checkbox"));
+    expect(screen.getByText("false")).toBeTruthy();
+    expect(page.sent()).toEqual({ it: false });
+  });
+  it("folds a long description", async () => {
+    const long = `First words. ${"And so on. ".repeat(60)}The end.`;
+    await renderForm(one({ type: "string", description: long }));
+    expect(screen.queryByText(/The end\./)).toBeNull();
+    await userEvent.click(screen.getByRole("button", { name: "More" }));
+    expect(screen.getByText(/The end\./)).toBeTruthy();
+    expect(screen.getByRole("button", { name: "Less" }).getAttribute("aria-expanded")).toBe("true");
   });
 });

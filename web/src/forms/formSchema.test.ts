@@ -163,7 +163,8 @@ describe("toFormSchema", () => {
   it.each([
     ["no arguments", { type: "object", properties: {} }, "nothing"],
     ["none allowed", { type: "object", additionalProperties: false }, "nothing"],
-    ["any object", { type: "object" }, "json"],
+    ["an object without properties", { type: "object" }, "nothing"],
+    ["any object", {}, "json"],
     ["any object, said so", { properties: {}, additionalProperties: true }, "json"],
     ["anything", true, "json"],
     ["no object", { type: "array" }, "json"],

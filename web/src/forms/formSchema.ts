@@ -355,14 +355,14 @@ function hasFields(prepared: Schema): boolean {
   return MORE.some((key) => prepared[key] !== undefined);
 }
 
-/** Whether a schema accepts any object. An empty `properties` usually means "no arguments". */
+/** Whether a schema accepts any object. An object without properties means "no arguments". */
 function takesAnything(schema: unknown): boolean {
   if (!isSchema(schema)) return schema === true || schema === undefined || schema === null;
   const { type, properties, additionalProperties: others } = schema;
   if (type !== undefined && type !== "object") return false;
   if (isSchema(properties) && isFilled(properties)) return false;
   const isOpen = others === true || (isSchema(others) && !isFilled(others));
-  const isSilent = others === undefined && properties === undefined;
+  const isSilent = others === undefined && properties === undefined && type === undefined;
   const says = ["$ref", "anyOf", "oneOf", "allOf", "patternProperties", "if", "enum", "const"];
   return (isOpen || isSilent) && !says.some((key) => schema[key] !== undefined);
 }

@@ -2,7 +2,7 @@
 import { Button, Checkbox, Input, MultiSelect, Select, Textarea, TextInput } from "@mantine/core";
 import { SchemaExamples } from "@rjsf/core";
 import { deepEquals, examplesId, type WidgetProps } from "@rjsf/utils";
-import { type ChangeEvent, type ReactNode, useContext } from "react";
+import { type ChangeEvent, useContext } from "react";
 import { truncate } from "../values/format";
 import { visible } from "../values/hiddenCharacters";
 import { PICKERS, type Picker } from "./dateTimePickers";
@@ -50,6 +50,10 @@ export function controlProps({
   };
 }
 
+/** What an empty field says: an optional one that it is not sent. */
+export const placeholderFor = (value: unknown, isRequired: boolean): string =>
+  value === undefined && !isRequired ? "not sent" : "";
+
 /** Props of the empty-value select. */
 const emptyValueProps = (props: WidgetProps) => ({
   id: props.id,
@@ -75,7 +79,7 @@ export function TextField(props: WidgetProps) {
   const text = shownText(value);
   const shared = {
     ...controlProps(props),
-    placeholder: placeholder ?? "",
+    placeholder: placeholder || placeholderFor(value, isRequiredField(schema, props.required)),
     value: text,
     autoComplete: "off",
     onChange: (event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
@@ -157,30 +161,39 @@ function DateTimeField({ picker, ...props }: WidgetProps & { picker: Picker }) {
   );
 }
 
+/** What a checkbox sends, in words: an empty box may mean false or nothing. */
+function stateOf(value: unknown, isRequired: boolean): string {
+  if (value === undefined) return placeholderFor(value, isRequired);
+  return JSON.stringify(value);
+}
+
 function CheckboxWidget(props: WidgetProps) {
   const { value, onChange } = props;
-  const { description, required, label, readOnly, ...rest } = controlProps(props);
-  const name: ReactNode = (
-    <span id={`${props.id}-label`}>
-      {label}
-      {required && <span className={css.required}> *</span>}
-    </span>
-  );
+  const { description, required, label, readOnly, error, ...rest } = controlProps(props);
   return (
     <EmptyValueField {...emptyValueProps(props)}>
-      {description && (
-        <Input.Description id={`${props.id}-controlProps`} size="xs" mb={4}>
-          {description}
-        </Input.Description>
-      )}
-      <Checkbox
-        {...rest}
-        label={name}
-        disabled={rest.disabled || readOnly}
-        checked={value === true}
-        aria-describedby={description ? `${props.id}-controlProps` : undefined}
-        onChange={(event) => onChange(event.currentTarget.checked)}
-      />
+      <Input.Wrapper
+        id={props.id}
+        label={label}
+        labelProps={{ id: `${props.id}-label` }}
+        description={description}
+        required={required}
+        error={error}
+      >
+        <div className={css.check}>
+          <Checkbox
+            {...rest}
+            disabled={rest.disabled || readOnly}
+            error={error !== undefined}
+            checked={value === true}
+            aria-describedby={description ? `${props.id}-description` : undefined}
+            onChange={(event) => onChange(event.currentTarget.checked)}
+          />
+          <span className={css.state} aria-hidden="true">
+            {stateOf(value, required)}
+          </span>
+        </div>
+      </Input.Wrapper>
     </EmptyValueField>
   );
 }
@@ -228,7 +241,9 @@ function choiceControl(props: WidgetProps) {
       limit: MOST_CHOICES,
       searchable: true,
       clearable: true,
-      placeholder: isLong ? `Type to search ${choices.length.toLocaleString("en")} choices` : "",
+      placeholder: isLong
+        ? `Type to search ${choices.length.toLocaleString("en")} choices`
+        : placeholderFor(props.value, isRequiredField(props.schema, props.required)),
       nothingFoundMessage: "No such choice",
     },
   };

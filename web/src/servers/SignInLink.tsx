@@ -39,7 +39,7 @@ export function SignInStepsLink({ server }: { server: ServerView }) {
       component={Link}
       to={pathTo(server.server_id, "auth")}
     >
-      Show the steps
+      {server.auth.issuers.length > 0 ? "Choose where to sign in" : "Show the steps"}
     </Button>
   );
 }

@@ -23,25 +23,30 @@ const FOUND = "palette-found";
 // Lowercased once, not on each key.
 const texts = new WeakMap<object, string>();
 
-function textOf(entry: { label: string; about: string }): string {
+interface Searched {
+  label: string;
+  about: string;
+  words?: string;
+}
+
+function textOf(entry: Searched): string {
   let text = texts.get(entry);
   if (text === undefined) {
-    text = `${entry.label} ${entry.about}`.toLowerCase();
+    text = `${entry.label} ${entry.about} ${entry.words ?? ""}`.toLowerCase();
     texts.set(entry, text);
   }
   return text;
 }
 
 /** Entries whose text has all the words, those that begin with the first one before others. */
-export function matching<T extends { label: string; about: string }>(
-  entries: T[],
-  text: string,
-): T[] {
+export function matching<T extends Searched>(entries: T[], text: string): T[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const [first] = words;
   if (!first) return entries;
   const fits = entries.filter((entry) => words.every((word) => textOf(entry).includes(word)));
-  const rank = (entry: T): number => (textOf(entry).startsWith(first) ? 0 : 1);
+  // A name before other words that people may type for it.
+  const rank = (entry: T): number =>
+    textOf(entry).startsWith(first) ? 0 : entry.label.toLowerCase().includes(first) ? 1 : 2;
   return fits.sort((one, other) => rank(one) - rank(other));
 }
 

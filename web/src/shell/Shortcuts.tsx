@@ -7,6 +7,9 @@ import { useCurrentServer, usePageLocation } from "../state/navigation";
 import { openPalette } from "./paletteStore";
 import { TABS, tabPath } from "./TopBar";
 
+// Tabs that a key leads to.
+export const DIGITS = 9;
+
 const KEYS: [string, string][] = [
   ["Ctrl K", "Find a server, tool, resource, prompt, screen or action"],
   ["Ctrl Enter", "Run the call on this screen, or send the answer"],
@@ -14,6 +17,8 @@ const KEYS: [string, string][] = [
   ["/", "Go to the search field"],
   ["↑ ↓", "Move in a list; → ← open and close in a tree"],
   ["c", "Copy the chosen value of a JSON tree"],
+  ["p", "Copy the path of that value"],
+  ["*", "Expand all below that value"],
   ["1 – 9", "Go to a screen, in the order of the tabs"],
   ["m", "Open or close the monitor"],
   [RESTART_KEY.shown, "Restart or reconnect the current server"],
@@ -48,7 +53,7 @@ export function useShortcuts(isSingle: boolean, onHelp: () => void, onMonitor: (
     ["shift+?", onHelp],
     ["m", onMonitor],
     [RESTART_KEY.hotkey, () => server && restart(server)],
-    ...TABS.map((tab, index): [string, () => void] => [
+    ...TABS.slice(0, DIGITS).map((tab, index): [string, () => void] => [
       String(index + 1),
       () => void navigate(tabPath(tab, server, place)),
     ]),

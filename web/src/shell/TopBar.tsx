@@ -29,19 +29,48 @@ import { useBackendDown } from "./useBackendDown";
 interface Tab {
   label: string;
   icon: IconName;
-  screen: Screen | "servers" | "settings";
+  screen: Screen | "servers" | "collections" | "settings";
+  /** Other words that people type to find it. */
+  words: string;
 }
 
 export const TABS: Tab[] = [
-  { label: "Servers", icon: "servers", screen: "servers" },
-  { label: "Tools", icon: "tools", screen: "tools" },
-  { label: "Resources", icon: "resources", screen: "resources" },
-  { label: "Prompts", icon: "prompts", screen: "prompts" },
-  { label: "Tasks", icon: "tasks", screen: "tasks" },
-  { label: "Logs", icon: "logs", screen: "logs" },
-  { label: "Traffic", icon: "traffic", screen: "traffic" },
-  { label: "Auth", icon: "auth", screen: "auth" },
-  { label: "Settings", icon: "settings", screen: "settings" },
+  {
+    label: "Servers",
+    icon: "servers",
+    screen: "servers",
+    words: "connections mcp.json configuration start",
+  },
+  { label: "Tools", icon: "tools", screen: "tools", words: "functions call run actions" },
+  {
+    label: "Resources",
+    icon: "resources",
+    screen: "resources",
+    words: "files templates uri read documents",
+  },
+  { label: "Prompts", icon: "prompts", screen: "prompts", words: "templates messages" },
+  { label: "Tasks", icon: "tasks", screen: "tasks", words: "background jobs long-running" },
+  { label: "Logs", icon: "logs", screen: "logs", words: "stderr output console debug" },
+  {
+    label: "Traffic",
+    icon: "traffic",
+    screen: "traffic",
+    words:
+      "history network messages json-rpc jsonrpc raw http frames requests recording har inspector",
+  },
+  { label: "Auth", icon: "auth", screen: "auth", words: "oauth sign in login token authorization" },
+  {
+    label: "Settings",
+    icon: "settings",
+    screen: "settings",
+    words: "preferences options configuration timeout",
+  },
+  {
+    label: "Collections",
+    icon: "collections",
+    screen: "collections",
+    words: "saved calls examples yaml favourites favorites bookmarks test",
+  },
 ];
 
 /** Whether a tab applies: a sign-in is shown only where there is one. */
@@ -50,7 +79,8 @@ export const isTabShown = ({ screen }: Tab, server: ServerView | null, place: Pa
 
 /** Target of a tab: the last visited item; on its own screen, the list without a selection. */
 export function tabPath({ screen }: Tab, server: ServerView | null, place: PageLocation): string {
-  if (screen === "servers" || screen === "settings") return `/${screen}`;
+  if (screen === "servers" || screen === "settings" || screen === "collections")
+    return `/${screen}`;
   if (!server) return screen === "traffic" || screen === "logs" ? `/${screen}` : "/servers";
   const bare = pathTo(server.server_id, screen);
   return place.screen === screen ? bare : (lastPath(server.server_id, screen) ?? bare);

@@ -9,6 +9,7 @@ import { isRunning } from "../calls/callStatus";
 import { downloadUrl } from "../components/download";
 import type { IconName } from "../components/Icon";
 import { RESTART_KEY, restart, restartLabel, toggleConnection } from "../servers/connectionActions";
+import { askToRemove } from "../servers/removeServer";
 import { writeDraft } from "../state/browserStorage";
 import { ring } from "../state/events";
 import { pathToServer, serverName } from "../state/navigation";
@@ -23,11 +24,14 @@ export interface PageActions {
   onHelp(): void;
 }
 
+const THEME_WORDS = "theme appearance colour color scheme night day mode";
 const THEMES: { scheme: MantineColorScheme; icon: IconName; label: string }[] = [
   { scheme: "dark", icon: "moon", label: "Use the dark theme" },
   { scheme: "light", icon: "sun", label: "Use the light theme" },
   { scheme: "auto", icon: "system", label: "Use the system theme" },
 ];
+
+const TRACE_WORDS = "download save jsonl recording traffic har history";
 
 /** Clears the view only; the recording keeps every line. */
 function clearLogs(): void {
@@ -42,6 +46,15 @@ function exportTrace(serverId: string | null): void {
   downloadUrl(exportPath("jsonl", run_id, serverId, name));
 }
 
+const SERVER_WORDS: Record<string, string> = {
+  restart: "reload kill start again process",
+  toggle: "start stop connection on off",
+  ping: "latency alive health",
+  edit: "change configure headers environment command url timeout",
+  remove: "delete forget",
+  info: "capabilities version instructions about pid uptime details",
+};
+
 /** Actions for a server; the shortcut restarts only the current one. */
 function ofServer(server: ServerView, isShown: boolean): Entry[] {
   const { server_id, state, transport, is_editable } = server;
@@ -52,6 +65,7 @@ function ofServer(server: ServerView, isShown: boolean): Entry[] {
     icon,
     label: `${verb} ${name}`,
     about,
+    words: SERVER_WORDS[key] ?? "",
     to,
   });
   const what = transport === "stdio" ? "its process" : "a new connection";
@@ -70,6 +84,9 @@ function ofServer(server: ServerView, isShown: boolean): Entry[] {
       ? [entry("ping", "traffic", "Ping", "", () => pingServer(server_id))]
       : []),
     ...(is_editable ? [{ ...entry("edit", "edit", "Edit", "", edit), focus: null }] : []),
+    ...(server.is_removable
+      ? [entry("remove", "trash", "Remove", "asks first", () => askToRemove(server))]
+      : []),
     {
       ...entry("info", "info", "Show info about", "", pathToServer(server_id)),
       focus: "heading",
@@ -94,6 +111,7 @@ function ofPage(
     icon: "download" as const,
     label: `Export the trace of ${serverName(server)}`,
     about: "JSON Lines",
+    words: TRACE_WORDS,
     to: () => exportTrace(server.server_id),
   };
   return [
@@ -102,6 +120,7 @@ function ofPage(
       icon: "add",
       label: "Add a server",
       about: "",
+      words: "new import paste command url claude cursor vscode mcp.json connect",
       to: "/servers?add",
       focus: null,
     },
@@ -110,6 +129,7 @@ function ofPage(
       icon: "panelBottom",
       label: isMonitorOpen ? "Close the monitor" : "Open the monitor",
       about: "",
+      words: "dock panel devtools sidebar",
       shortcut: "m",
       to: onMonitor,
     },
@@ -117,6 +137,7 @@ function ofPage(
       key: "clear logs",
       icon: "clear",
       label: "Clear the logs",
+      words: "empty reset stderr console",
       about: "from view; the recording keeps them",
       to: clearLogs,
     },
@@ -126,6 +147,7 @@ function ofPage(
       icon: "download",
       label: "Export the trace of all servers",
       about: "JSON Lines",
+      words: TRACE_WORDS,
       to: () => exportTrace(null),
     },
     {
@@ -133,6 +155,7 @@ function ofPage(
       icon: "keyboard",
       label: "Show the keyboard shortcuts",
       about: "",
+      words: "keys hotkeys help bindings",
       shortcut: "?",
       to: onHelp,
     },
@@ -148,6 +171,7 @@ function useThemes(): Entry[] {
         icon,
         label,
         about: "",
+        words: THEME_WORDS,
         to: () => setColorScheme(scheme),
       })),
     [colorScheme, setColorScheme],

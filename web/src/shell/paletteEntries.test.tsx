@@ -1,11 +1,17 @@
 import { MantineProvider } from "@mantine/core";
-import { renderHook } from "@testing-library/react";
+import { renderHook, waitFor } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { MemoryRouter, Route, Routes } from "react-router";
-import { expect, it } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
+import type { AuthView, SettingView } from "../api/types";
 import { emptyInspector, useInspector } from "../state/store";
 import { aServer } from "../testing/views";
+import { matching } from "./Palette";
 import { useEntries } from "./paletteEntries";
+
+beforeEach(() => {
+  vi.stubGlobal("fetch", () => Promise.reject(new Error("no backend")));
+});
 
 const at = (path: string) =>
   function Around({ children }: { children: ReactNode }) {
@@ -29,4 +35,77 @@ it("names the server at hand before the others", () => {
   const { result } = renderHook(() => useEntries(page), { wrapper: at("/s/two/tools") });
   const keys = result.current.map((one) => one.key).filter((key) => key.startsWith("server "));
   expect(keys).toEqual(["server two", "server one", "server three"]);
+});
+
+const SETTING: SettingView = {
+  name: "requestTimeoutSeconds",
+  description: "How long an answer may take",
+  value: 60,
+  default: 60,
+  source: "default",
+  is_editable: true,
+  is_used: true,
+  note: null,
+};
+
+const words: [typed: string, label: string][] = [
+  ["raw", "Send a raw JSON-RPC message"],
+  ["json-rpc", "Send a raw JSON-RPC message"],
+  ["jsonrpc", "Send a raw JSON-RPC message"],
+  ["experimental", "Experimental capabilities"],
+  ["history", "History of messages"],
+  ["yesterday", "History of messages"],
+  ["curl", "Copy a call as curl, Python or a command"],
+  ["dark", "Use the dark theme"],
+  ["night mode", "Use the dark theme"],
+  ["oauth", "Auth"],
+  ["stderr", "Logs"],
+  ["network", "Traffic"],
+  ["saved calls", "Collections"],
+  ["examples", "Collections"],
+  ["folders", "Roots"],
+  ["timeout", "Longest wait for an answer"],
+  ["requestTimeoutSeconds", "Longest wait for an answer"],
+  ["hotkeys", "Show the keyboard shortcuts"],
+  ["har", "Export the trace of all servers"],
+  ["delete", "Remove mine"],
+  ["paste command", "Add a server"],
+];
+
+it.each(words)("finds “%s” under a name that people know", (typed, label) => {
+  const auth = {} as AuthView;
+  const mine = { server_id: "mine", is_removable: true, is_editable: true, auth };
+  const servers = new Map([["mine", aServer(mine)]]);
+  const settings = new Map([[SETTING.name, SETTING]]);
+  useInspector.setState({ ...emptyInspector(), servers, settings });
+  const page = { isMonitorOpen: true, onMonitor: () => {}, onHelp: () => {} };
+  const { result } = renderHook(() => useEntries(page), { wrapper: at("/s/mine/tools") });
+  expect(matching(result.current, typed).map((one) => one.label)).toContain(label);
+});
+
+it("puts a name before other words for a thing", () => {
+  const entries = [
+    { label: "Traffic", about: "screen", words: "raw" },
+    { label: "Send a raw message", about: "" },
+    { label: "Raw", about: "" },
+  ];
+  expect(matching(entries, "raw").map((one) => one.label)).toEqual([
+    "Raw",
+    "Send a raw message",
+    "Traffic",
+  ]);
+});
+
+it("finds an earlier session by its time, its servers and the words for it", async () => {
+  const run = { run_id: "r1", title: "web", started: 0, servers: ["billing"], event_count: 7 };
+  const runs = [run, { ...run, run_id: "now" }];
+  vi.stubGlobal("fetch", async () => new Response(JSON.stringify({ runs, has_more: false })));
+  useInspector.setState({ ...emptyInspector(), run_id: "now" });
+  const page = { isMonitorOpen: true, onMonitor: () => {}, onHelp: () => {} };
+  const { result } = renderHook(() => useEntries(page), { wrapper: at("/s/mine/tools") });
+  await waitFor(() => {
+    const [found, ...others] = matching(result.current, "yesterday session billing");
+    expect(found?.to).toBe("/traffic?run=r1");
+    expect(others).toEqual([]);
+  });
 });

@@ -14,6 +14,8 @@ import {
 import { useInspector } from "../state/store";
 import type { FocusTarget } from "./navigationFocus";
 import { type PageActions, useActions } from "./paletteActions";
+import { useKeptEntries, usePlaces, useSettingEntries } from "./palettePlaces";
+import { DIGITS } from "./Shortcuts";
 import { isTabShown, TABS, tabPath } from "./TopBar";
 
 export interface Entry {
@@ -21,6 +23,8 @@ export interface Entry {
   icon: IconName;
   label: string;
   about: string;
+  /** Other words that people may type for it; they are not shown. */
+  words?: string;
   /** Keyboard shortcut of the same action. */
   shortcut?: string;
   /** Where it leads, or what it does. */
@@ -38,6 +42,7 @@ const QUESTIONS: Entry = {
   icon: "bell",
   label: "Questions",
   about: "screen",
+  words: "bell inbox ask sampling elicitation waiting answer",
   to: "/questions",
 };
 
@@ -104,15 +109,20 @@ export function useEntries(page: PageActions): Entry[] {
   const calls = useInspector((state) => state.calls);
   const listed = useListed(server);
   const { first, others } = useActions(page, server);
+  const parts = usePlaces(server);
+  const sessions = useKeptEntries();
+  const settings = useSettingEntries();
   return useMemo(() => {
     const screens = TABS.flatMap((tab, index): Entry[] => {
       if (!isTabShown(tab, server, place)) return [];
-      const { icon, label } = tab;
+      const { icon, label, words } = tab;
       const to = tabPath(tab, server, place);
       const key = `screen ${tab.screen}`;
-      return [{ key, icon, label, about: "screen", shortcut: String(index + 1), to }];
+      const shortcut = index < DIGITS ? { shortcut: String(index + 1) } : {};
+      return [{ key, icon, label, about: "screen", words, ...shortcut, to }];
     });
     const recent = [...calls.values()].slice(-RECENT).reverse().map(called);
-    return [...screens, QUESTIONS, ...first, ...listed, ...others, ...recent];
-  }, [server, place, listed, calls, first, others]);
+    const more = [...parts, ...sessions, ...settings];
+    return [...screens, QUESTIONS, ...first, ...listed, ...others, ...more, ...recent];
+  }, [server, place, listed, calls, first, others, parts, sessions, settings]);
 }

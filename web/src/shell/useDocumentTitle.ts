@@ -7,7 +7,7 @@ import { TABS } from "./TopBar";
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 /** Items that have names; the others have numbers. */
-const NAMED = ["tools", "resources", "prompts"];
+const NAMED = ["tools", "resources", "prompts", "collections"];
 
 function screenName({ screen, server_id, item }: PageLocation): string {
   if (screen === "servers" && server_id !== null) return item ? capital(item) : "Info";

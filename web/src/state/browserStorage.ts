@@ -52,6 +52,13 @@ function useStored<T>(storage: Storage, key: string, initial: T): [T, (value: T)
 export const usePreference = <T>(key: string, initial: T): [T, (value: T) => void] =>
   useStored(localStorage, `mcplens.${key}`, initial);
 
+/** Read a preference outside of a component. */
+export const readPreference = <T>(key: string, initial: T): T =>
+  read(localStorage, `mcplens.${key}`, initial);
+
+export const writePreference = (key: string, value: unknown): void =>
+  write(localStorage, `mcplens.${key}`, value);
+
 export const useDraft = <T>(key: string, initial: T): [T, (value: T) => void] =>
   useStored(sessionStorage, `mcplens.draft.${key}`, initial);
 

@@ -115,12 +115,18 @@ describe("the end of a request", () => {
       came({ seq: 8, request_seq: 4 }),
       ended(9, 4, "error", "RPC_ERROR"),
       came({ seq: 10, request_seq: 1 }),
+      sent({ seq: 11 }),
+      ended(12, 11, "error", "SERVER_EXITED"),
+      sent({ seq: 13 }),
+      ended(14, 13, "error", "NO_RESPONSE"),
     ]);
-    expect([1, 2, 3, 4].map((seq) => ring.links.outcomeOf(at(ring, seq)))).toEqual([
+    expect([1, 2, 3, 4, 11, 13].map((seq) => ring.links.outcomeOf(at(ring, seq)))).toEqual([
       "timed out",
       "cancelled",
-      "no answer",
+      "connection lost",
       undefined,
+      "server exited",
+      "no answer",
     ]);
     expect([1, 2].map((seq) => elapsed(ring, seq))).toEqual([9, 1]);
     expect(ring.links.endedBy(at(ring, 6))?.seq).toBe(2);

@@ -11,12 +11,21 @@ export const isReply = (event: EventView): boolean =>
 
 const seqIn = (value: unknown): number | null => (typeof value === "number" ? value : null);
 
+// By the code of the error. A request may be open for as long as the session lasts, so that no
+// answer to it was due when the session was lost.
+const END_WORDS: Record<string, string> = {
+  REQUEST_TIMEOUT: "timed out",
+  SERVER_EXITED: "server exited",
+  CONNECTION_LOST: "connection lost",
+  SESSION_EXPIRED: "session expired",
+};
+
 /** In words, how a request ended that has no answer. */
 function endWords({ status, detail }: EventView): string | undefined {
   if (status === "completed") return undefined;
   if (status === "cancelled") return "cancelled";
   const { code } = (detail.error ?? {}) as { code?: unknown };
-  return code === "REQUEST_TIMEOUT" ? "timed out" : "no answer";
+  return END_WORDS[String(code)] ?? "no answer";
 }
 
 interface Exchange {

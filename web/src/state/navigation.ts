@@ -21,8 +21,15 @@ export const pathTo = (serverId: string, screen: Screen, item?: string | number)
 
 const PARTS = ["roots", "experimental"] as const;
 
+/** Whether the page of a server has a part of this name. */
+export const isServerPart = (part: string): boolean => PARTS.some((one) => one === part);
+
 export const pathToServer = (serverId: string, part?: (typeof PARTS)[number]): string =>
   `/servers/${encoded(serverId)}${part ? `/${part}` : ""}`;
+
+/** Address of a collection, or of all of them. */
+export const pathToCollection = (key?: string): string =>
+  key === undefined ? "/collections" : `/collections/${encoded(key)}`;
 
 export const pathToQuestion = (question: QuestionView): string =>
   `/questions/${encoded(question.question_id)}`;
@@ -77,6 +84,15 @@ export function parseLocation(pathname: string): PageLocation {
   if (first === "servers")
     return { server_id: second || null, screen: "servers", item: third || null };
   return { server_id: null, screen: first || "servers", item: second || null };
+}
+
+/** Where an address that the page does not have may have been meant to lead. */
+export function nearestPath(pathname: string): string {
+  const [first, server, third, item] = pathname.split("/").slice(1).map(decoded);
+  if ((first !== "servers" && first !== "s") || !server) return "/servers";
+  const screen = SCREENS.find((one) => one === third);
+  if (screen) return pathTo(server, screen, item || undefined);
+  return first === "s" ? pathTo(server, "tools") : pathToServer(server);
 }
 
 /** The current page location. The router's own params turn `%2F` inside an item into a slash. */

@@ -71,7 +71,11 @@ function failureToast(server: ServerView): string {
     : `${name} requires sign-in`;
 }
 
-function notifyChanges({ connected, failed, lost }: ConnectionChanges): void {
+const isSignInShown = (server: ServerView): boolean =>
+  needsSignIn(server) && shown.has(`sign-in ${server.server_id}`);
+
+function notifyChanges({ connected, failed: all, lost }: ConnectionChanges): void {
+  const failed = all.filter((server) => !isSignInShown(server));
   if (connected.length > 0)
     notifications.show({ message: `Connected to ${names(connected)}`, autoClose: 2500 });
   if (lost.length > FEW)
@@ -102,22 +106,27 @@ const failedCalls = (before: Calls, after: Calls): CallView[] =>
     return was !== call && isFailedCall(call) && !(was && isFailedCall(was));
   });
 
-// How many panels show each call: its failure is visible there and needs no toast.
-const shownCalls = new Map<string, number>();
+// How many panels show each call or sign-in: its failure is visible there and needs no toast.
+const shown = new Map<string, number>();
 
-/** Show no toast about this call while the component is mounted. */
-export function useMuteCall(callId: string): void {
+function useMute(key: string): void {
   useEffect(() => {
-    shownCalls.set(callId, (shownCalls.get(callId) ?? 0) + 1);
+    shown.set(key, (shown.get(key) ?? 0) + 1);
     return () => {
-      const left = (shownCalls.get(callId) ?? 1) - 1;
-      if (left > 0) shownCalls.set(callId, left);
-      else shownCalls.delete(callId);
+      const left = (shown.get(key) ?? 1) - 1;
+      if (left > 0) shown.set(key, left);
+      else shown.delete(key);
     };
-  }, [callId]);
+  }, [key]);
 }
 
-const isMuted = (callId: string): boolean => shownCalls.has(callId);
+/** Show no toast about this call while the component is mounted. */
+export const useMuteCall = (callId: string): void => useMute(`call ${callId}`);
+
+/** Show no toast about a failed sign-in to this server while the component is mounted. */
+export const useMuteSignIn = (serverId: string): void => useMute(`sign-in ${serverId}`);
+
+const isMuted = (callId: string): boolean => shown.has(`call ${callId}`);
 
 type Navigate = (path: string) => void;
 

@@ -1,7 +1,7 @@
 import { renderHook, waitFor } from "@testing-library/react";
 import { act } from "react";
 import { afterEach, expect, it, vi } from "vitest";
-import { anEvent } from "../testing/views";
+import { anEvent, aRunInfo } from "../testing/views";
 import { type RecordedRun, useRecordedRun } from "./recordedRun";
 import { useInspector } from "./store";
 
@@ -49,4 +49,26 @@ it("is read again when mcplens, which did not answer, is back", async () => {
   act(() => useInspector.setState({ link: { ...link, state: "open" } }));
   await waitFor(() => expect(seqs(result.current)).toHaveLength(9));
   expect(result.current.problem).toBeNull();
+});
+
+it("follows a run that another process still records, as the backend tells of it", async () => {
+  let written = 3;
+  vi.stubGlobal("fetch", async (url: string) => {
+    const after = Number(new URL(url, "http://x").searchParams.get("after"));
+    const events = Array.from({ length: written - after }, (_, at) =>
+      anEvent({ seq: after + at + 1 }),
+    );
+    return Response.json({ events, has_more: false });
+  });
+  const { result } = renderHook(() => useRecordedRun("run"));
+  await waitFor(() => expect(seqs(result.current)).toEqual([1, 2, 3]));
+  const tell = (last_seq: number): void => {
+    written = last_seq;
+    const info = aRunInfo({ run_id: "run", last_seq });
+    act(() => useInspector.setState({ runs: new Map([["run", info]]) }));
+  };
+  tell(5);
+  await waitFor(() => expect(seqs(result.current)).toEqual([1, 2, 3, 4, 5]));
+  tell(6);
+  await waitFor(() => expect(seqs(result.current)).toEqual([1, 2, 3, 4, 5, 6]));
 });

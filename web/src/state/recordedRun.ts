@@ -1,4 +1,5 @@
-// Loads the events of a recorded run, page by page, into a ring of their own.
+// Loads the events of a recorded run, page by page, into a ring of their own; one that another
+// process still records is followed: the backend says when there is more.
 import { useEffect, useState } from "react";
 import { fetchHistory } from "../api/http";
 import { errorMessage } from "../values/format";
@@ -21,9 +22,9 @@ const LIVE: RecordedRun = { ring, isLoading: false, problem: null, isCut: false 
 const pageAfter = (runId: string, seq: number) =>
   fetchHistory({ run: runId, after: String(seq), limit: String(PAGE) });
 
-/** Returns whether the run did not fit. */
+/** Adds what comes after the last event of the ring; returns whether the run did not fit. */
 async function fill(into: EventRing, runId: string, isGone: () => boolean): Promise<boolean> {
-  let page = await pageAfter(runId, 0);
+  let page = await pageAfter(runId, into.lastSeq ?? 0);
   while (!isGone()) {
     const last = page.events.at(-1);
     const isMore = page.has_more && into.items.length + page.events.length < into.capacity;
@@ -65,5 +66,41 @@ export function useRecordedRun(runId: string | null, capacity = CAPACITY): Recor
       isGone = true;
     };
   }, [runId, capacity, attempt]);
+  useFollowed(runId, state);
   return state;
+}
+
+/** Loads what another process has recorded since, whenever the backend says that there is more. */
+function useFollowed(runId: string | null, { ring: own, isLoading, problem, isCut }: RecordedRun) {
+  const isReady = own !== ring && !isLoading && problem === null && !isCut;
+  useEffect(() => {
+    if (!isReady || runId === null) return;
+    let isGone = false;
+    let isFilling = false;
+    const isMore = (): boolean => {
+      const known = useInspector.getState().runs.get(runId);
+      return (known?.run.last_seq ?? 0) > (own.lastSeq ?? 0);
+    };
+    const follow = async (): Promise<void> => {
+      if (isFilling || !isMore()) return;
+      isFilling = true;
+      try {
+        while (!isGone && isMore()) {
+          const before = own.lastSeq;
+          await fill(own, runId, () => isGone);
+          if (own.lastSeq === before) break;
+        }
+      } catch {
+        // The next change asks again; until then the rows are as they were.
+      } finally {
+        isFilling = false;
+      }
+    };
+    void follow();
+    const stop = useInspector.subscribe(() => void follow());
+    return () => {
+      isGone = true;
+      stop();
+    };
+  }, [isReady, runId, own]);
 }

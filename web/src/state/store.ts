@@ -5,12 +5,14 @@ import type { BackendLink } from "../api/socket";
 import type {
   CallView,
   Changed,
+  CollectionRunView,
   Hello,
   ListSummary,
   ObjectKind,
   ObjectViews,
   ProfileView,
   QuestionView,
+  RunInfoView,
   ServerMessage,
   ServerView,
   SettingView,
@@ -31,7 +33,10 @@ interface Inspector {
   questions: Map<string, QuestionView>;
   tasks: Map<string, TaskView>;
   settings: Map<string, SettingView>;
+  collectionRuns: Map<string, CollectionRunView>;
   profiles: ProfileView[];
+  /** Runs that other processes record, or have recorded while this page was open. */
+  runs: Map<string, RunInfoView>;
 }
 
 export const emptyInspector = (): Inspector => ({
@@ -46,7 +51,9 @@ export const emptyInspector = (): Inspector => ({
   questions: new Map(),
   tasks: new Map(),
   settings: new Map(),
+  collectionRuns: new Map(),
   profiles: [],
+  runs: new Map(),
 });
 
 export const useInspector = create<Inspector>()(emptyInspector);
@@ -69,7 +76,9 @@ function fromHello(state: Inspector, hello: Hello): Partial<Inspector> {
     questions: byKey(hello.questions, (question) => question.question_id),
     tasks: byKey(hello.tasks, taskKey),
     settings: byKey(hello.settings, (setting) => setting.name),
+    collectionRuns: byKey(hello.collection_runs, (run) => run.collection_run_id),
     profiles: hello.profiles,
+    runs: byKey(hello.runs, ({ run }) => run.run_id),
   };
 }
 
@@ -127,6 +136,10 @@ function applyChange(state: Inspector, change: Changed): Partial<Inspector> {
       return { tasks: withEntry(state.tasks, key, value) };
     case "lists":
       return withList(state, change.server_id, value);
+    case "collection_runs":
+      return { collectionRuns: withEntry(state.collectionRuns, key, value) };
+    case "runs":
+      return { runs: withEntry(state.runs, key, value) };
     case "recording":
       return { recording_problem: value?.problem ?? null };
   }

@@ -1,5 +1,13 @@
 // Views as the backend would send them, for tests.
-import type { CallView, EventView, Hello, ServerView, TaskView } from "../api/types";
+import type {
+  CallView,
+  EventView,
+  Hello,
+  RunInfoView,
+  RunView,
+  ServerView,
+  TaskView,
+} from "../api/types";
 
 export function anEvent(part: Partial<EventView> & { seq: number }): EventView {
   return {
@@ -92,7 +100,9 @@ export function aHello(part: Partial<Hello> = {}): Hello {
     questions: [],
     tasks: [],
     settings: [],
+    collection_runs: [],
     profiles: [],
+    runs: [],
     ...part,
   };
 }
@@ -150,3 +160,29 @@ export function aCall(part: Partial<CallView> = {}): CallView {
     ...part,
   };
 }
+
+/** A run of another process that is live. */
+export const aRunInfo = (run: Partial<RunView>, part: Partial<RunInfoView> = {}): RunInfoView => ({
+  run: {
+    run_id: "run",
+    started: 1,
+    ended: null,
+    title: "tap files",
+    version: "1",
+    servers: ["files"],
+    event_count: 1,
+    size_bytes: 1,
+    last_seq: 1,
+    is_live: true,
+    client: "claude",
+    ...run,
+  },
+  client: null,
+  server: null,
+  era: null,
+  protocol_version: null,
+  message_count: 1,
+  problem_count: 0,
+  waiting: [],
+  ...part,
+});

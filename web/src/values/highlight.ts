@@ -1,4 +1,5 @@
-// Syntax highlighting with one pattern per language: good enough for reading, not a parser.
+// Which language a text is in, and its tokens cut into spans. The tokens come from Lezer's parsers
+// (components/highlighters.ts), which are loaded when a text needs them.
 
 export type Language = "json" | "xml" | "yaml" | "python" | "script";
 export type Kind = "comment" | "key" | "string" | "number" | "word" | "masked" | "byte";
@@ -11,67 +12,27 @@ export interface Token {
 // Larger texts are not highlighted: it would block the page.
 export const LARGEST = 200_000;
 
-const END = "$(?![^])";
-const NUMBER = String.raw`(?<number>(?<![\w.])-?(?:0x[\da-fA-F]+|\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.]))`;
-const STRING = String.raw`"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'`;
-const word = (words: string): string =>
-  String.raw`(?<word>(?<![\w.-])(?:${words.replaceAll(" ", "|")})(?![\w-]))`;
-const pattern = (...parts: string[]): RegExp => new RegExp(parts.join("|"), "gm");
-
-const PYTHON =
-  "False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield match case";
-const SCRIPT =
-  "async await break case catch class const continue default delete do else enum export extends false finally for from function if implements import in instanceof interface let new null of return static super switch this throw true try type typeof undefined var void while yield";
-
-const PATTERNS: Record<Language, RegExp> = {
-  json: pattern(
-    String.raw`(?<key>"(?:[^"\\\n]|\\.)*"(?=\s*:))`,
-    String.raw`(?<string>"(?:[^"\\\n]|\\.)*")`,
-    NUMBER,
-    word("true false null"),
-  ),
-  xml: pattern(
-    `(?<comment><!--[^]*?(?:-->|${END}))`,
-    String.raw`(?<string><!\[CDATA\[[^]*?(?:\]\]>|${END}))`,
-    String.raw`(?<tag><[\w!?/][^<>]*>)`,
-    String.raw`(?<word>&#?\w+;)`,
-  ),
-  yaml: pattern(
-    String.raw`(?<comment>(?<![^\s])#.*)`,
-    String.raw`(?<key>(?=[^\s#:,"'{}[\]-])(?<=^[ \t]*(?:- )*)[^\n:#"'{}[\]]*(?=:(?:\s|$)))`,
-    String.raw`(?<string>(?<!\w)(?:${STRING}))`,
-    NUMBER,
-    word("true false null yes no on off"),
-  ),
-  python: pattern(
-    "(?<comment>#.*)",
-    `(?<string>[rbfuRBFU]{0,2}(?:"""[^]*?(?:"""|${END})|'''[^]*?(?:'''|${END})|${STRING}))`,
-    NUMBER,
-    word(PYTHON),
-  ),
-  script: pattern(
-    String.raw`(?<comment>//.*|/\*[^]*?(?:\*/|${END}))`,
-    `(?<string>${STRING}|${String.raw`\`(?:[^\`\\]|\\[^])*(?:\`|${END})`})`,
-    NUMBER,
-    word(SCRIPT),
-  ),
+const FENCES: Record<string, Language> = {
+  json: "json",
+  jsonc: "json",
+  xml: "xml",
+  html: "xml",
+  svg: "xml",
+  yaml: "yaml",
+  yml: "yaml",
+  python: "python",
+  py: "python",
+  javascript: "script",
+  js: "script",
+  jsx: "script",
+  typescript: "script",
+  ts: "script",
+  tsx: "script",
 };
-const IN_TAG = pattern(
-  String.raw`(?<word>^<[!?/]?[\w:.-]*|[/?]?>$)`,
-  `(?<string>"[^"]*"|'[^']*')`,
-  String.raw`(?<key>(?<![\w:.@-])[\w:.@-]+(?=\s*=))`,
-);
 
-function tokensBy(regExp: RegExp, text: string, from: number, found: Token[]): Token[] {
-  for (const match of text.matchAll(regExp)) {
-    const [name] = Object.entries(match.groups ?? {}).find(([, one]) => one !== undefined) ?? [];
-    const start = from + match.index;
-    if (name === "tag") tokensBy(IN_TAG, match[0], start, found);
-    else if (name && match[0])
-      found.push({ start, end: start + match[0].length, kind: name as Kind });
-  }
-  return found;
-}
+/** The language of a fenced block of Markdown, by the word behind its fence. */
+export const languageOfFence = (word: string): Language | null =>
+  Object.hasOwn(FENCES, word.toLowerCase()) ? (FENCES[word.toLowerCase()] ?? null) : null;
 
 const MIMES: [RegExp, Language][] = [
   [/[/+]json$/, "json"],
@@ -96,10 +57,6 @@ export function languageOf(mime: string | undefined, uri: string | undefined): L
     MIMES.find(([one]) => one.test(type)) ?? ENDINGS.find(([ending]) => ending.test(path));
   return found?.[1] ?? null;
 }
-
-/** The tokens to highlight, in order. */
-export const tokensOf = (text: string, language: Language | null): Token[] =>
-  language === null || text.length > LARGEST ? [] : tokensBy(PATTERNS[language], text, 0, []);
 
 export interface Span {
   start: number;

@@ -32,6 +32,8 @@ const sizeOf = (value: object): number =>
 /** The key of the group whose first child is this one; no JSON pointer looks like it. */
 const groupPointer = (pointer: string, start: number): string => `${pointer}/~:${start}`;
 
+export const isGroup = (pointer: string): boolean => /\/~:\d+$/.test(pointer);
+
 /** An expanded container; its names, unless it is a list. */
 interface Opened {
   value: object;
@@ -140,6 +142,28 @@ export function initiallyOpen(root: unknown, budget: number): Set<string> {
   return open;
 }
 
+// Expanding more at once would take longer than anybody waits for a click.
+const MOST_EXPANDED = 20_000;
+
+/** Pointers of a node and of all containers below it, as many as can be expanded at once. */
+export function containersBelow(root: unknown, pointer: string): string[] {
+  const found: string[] = [];
+  const walk = (value: unknown, at: string): void => {
+    if (!isContainer(value) || found.length >= MOST_EXPANDED) return;
+    found.push(at);
+    const names: (string | number)[] = Array.isArray(value)
+      ? [...value.keys()]
+      : Object.keys(value);
+    if (names.length > GROUP)
+      for (let start = 0; start < names.length && found.length < MOST_EXPANDED; start += GROUP)
+        found.push(groupPointer(at, start));
+    for (const name of names)
+      walk((value as Record<string | number, unknown>)[name], childPointer(at, name));
+  };
+  walk(root, pointer);
+  return found;
+}
+
 /** Nodes that the user expanded (true) or collapsed, by pointer. */
 export type ToggledNodes = ReadonlyMap<string, boolean>;
 
@@ -159,10 +183,6 @@ export function withToggled(
 
 // More than anyone steps through.
 export const MAX_MATCHES = 1000;
-
-/** Number of matches as text. */
-export const matchCountLabel = (count: number): string =>
-  count > MAX_MATCHES ? `${MAX_MATCHES}+ found` : `${count} found`;
 
 /**
  * Pointers of values and names that contain the text; one more than the maximum if there are more.

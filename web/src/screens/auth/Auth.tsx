@@ -10,6 +10,7 @@ import { askToConfirm } from "../../servers/Confirmation";
 import { NotConnected } from "../../servers/NotConnected";
 import { command } from "../../state/commands";
 import { serverName, usePageLocation } from "../../state/navigation";
+import { useMuteSignIn } from "../../state/notifications";
 import { useInspector } from "../../state/store";
 import { withErrorToast } from "../../state/toasts";
 import { formatTime } from "../../values/format";
@@ -18,21 +19,25 @@ import { displayState, stateLabel } from "../../values/serverState";
 import css from "./Auth.module.css";
 import { Checklist } from "./Checklist";
 import { KeptSignIn } from "./KeptSignIn";
-import { EditFields, type SignInEdits, TokenForm } from "./SignInForms";
+import { CLIENT_ID_FIELD, EditFields, type SignInEdits, TokenForm } from "./SignInForms";
 import { WaitingForYou } from "./WaitingForYou";
 
 const OUTCOMES: Record<string, string> = {
   signed_in: "done",
   failed: "failed",
   cancelled: "cancelled",
+  skipped: "no metadata found",
 };
 
 const runTitle = ({ started, reason, outcome }: SignInRunView): string =>
-  `${formatTime(started, false)} ${visible(reason)}: ${outcome ? (OUTCOMES[outcome] ?? outcome) : "under way"}`;
+  `${formatTime(started, false)} · ${visible(reason)} · ${outcome ? (OUTCOMES[outcome] ?? outcome) : "under way"}`;
 
 /** Whether the last sign-in failed since mcplens is no client there: one may be entered. */
-const lacksClient = ({ runs }: AuthView): boolean =>
-  runs[0]?.steps.some(({ step, state }) => step === "client" && state === "failed") ?? false;
+const lacksClient = (run: SignInRunView | undefined): boolean =>
+  run?.error?.details.cause === undefined &&
+  (run?.steps.some(({ step, state }) => step === "client" && state === "failed") ?? false);
+
+const focusClientId = (): void => document.getElementById(CLIENT_ID_FIELD)?.focus();
 
 function Runs({ serverId, runs }: { serverId: string; runs: SignInRunView[] }) {
   const [newest, ...earlier] = runs;
@@ -41,15 +46,22 @@ function Runs({ serverId, runs }: { serverId: string; runs: SignInRunView[] }) {
   return (
     <>
       <h2 className="section-title">{runTitle(newest)}</h2>
+      {typeof newest.error?.details.hint === "string" && (
+        <p className={css.hint}>What to do: {visible(newest.error.details.hint)}.</p>
+      )}
+      {lacksClient(newest) && (
+        <div className="row">
+          <Button size="compact-sm" variant="default" onClick={focusClientId}>
+            Enter client ID
+          </Button>
+        </div>
+      )}
       <Checklist
         key={newest.sign_in_id}
         serverId={serverId}
         run={newest}
         label="Steps of the sign-in"
       />
-      {typeof newest.error?.details.hint === "string" && (
-        <p className="dim">What to do: {visible(newest.error.details.hint)}.</p>
-      )}
       {earlier.map((run) => (
         <details key={run.sign_in_id}>
           <summary className="dim">{runTitle(run)}</summary>
@@ -155,6 +167,7 @@ export function Auth() {
   const server = useInspector((state) => state.servers.get(serverId));
   const [edits, setEdits] = useState<SignInEdits>({});
   const isThere = server !== undefined;
+  useMuteSignIn(serverId);
   // Another mcplens may have signed in or out meanwhile.
   useEffect(() => {
     if (isThere) void command("LookAtAuth", { server_id: serverId }).catch(() => {});
@@ -183,7 +196,7 @@ export function Auth() {
           <div className="stack">
             {auth.kept && <KeptSignIn serverId={serverId} kept={auth.kept} />}
             <Registration server={server} auth={auth} />
-            <EditFields edits={edits} isOpen={lacksClient(auth)} onChange={setEdits} />
+            <EditFields edits={edits} isOpen={lacksClient(auth.runs[0])} onChange={setEdits} />
             <TokenForm serverId={serverId} />
           </div>
         </div>

@@ -49,7 +49,8 @@ function Step({ serverId, step }: { serverId: string; step: SignInStepView }) {
         <Mark state={step.state} />
         <span className={css.words}>
           <span className={css.what}>{step.title}</span>
-          <span className={css.came}>{visible(step.text)}</span>
+          {/* What is open says it beside what was expected. */}
+          {!isOpen && <span className={css.came}>{visible(step.text)}</span>}
         </span>
         <span className="dim mono">{took}</span>
         <span className={css.chevron} data-open={isOpen}>

@@ -118,6 +118,7 @@ function Tokens({ serverId, kept }: { serverId: string; kept: KeptSignInView }) 
 const ORIGINS: Record<string, string> = {
   configured: "configured",
   registered: "registered by mcplens",
+  entered: "entered by you",
   "metadata document": "by its metadata document",
 };
 
@@ -138,6 +139,8 @@ export function KeptSignIn({ serverId, kept }: { serverId: string; kept: KeptSig
     const asked = <span className="mono">{visible(kept.requested.join(" ")) || "none"}</span>;
     facts.push(["Scopes asked for", asked], ["Scopes granted", <Scopes key="got" kept={kept} />]);
   }
+  if (kept.token_type.toLowerCase() === "dpop")
+    facts.push(["Token type", "DPoP: bound to a key of mcplens"]);
   facts.push(["Token expires", <Expiry key="expiry" kept={kept} />]);
   return (
     <section className="card stack" aria-label="Signed in">

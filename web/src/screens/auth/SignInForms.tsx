@@ -13,6 +13,9 @@ export interface SignInEdits {
   redirect_uri?: string;
 }
 
+/** The id of the field, for the button that leads to it. */
+export const CLIENT_ID_FIELD = "sign-in-client-id";
+
 const FIELDS: [keyof SignInEdits, string, string][] = [
   ["scopes", "Scope", "As configured, or as the server asks"],
   ["client_id", "Client ID", "As configured, or registered"],
@@ -40,6 +43,7 @@ export function EditFields({ edits, isOpen, onChange }: Props) {
         {FIELDS.map(([name, label, hint]) => (
           <TextInput
             key={name}
+            id={name === "client_id" ? CLIENT_ID_FIELD : undefined}
             label={label}
             placeholder={hint}
             value={edits[name] ?? ""}
@@ -55,7 +59,8 @@ export function EditFields({ edits, isOpen, onChange }: Props) {
           onChange={(event) => set("client_secret", event.currentTarget.value)}
         />
         <span className="dim">
-          For the next sign-in alone. The auth block of the server keeps it.
+          For the next sign-in alone. A client ID that works is kept if the site registers no
+          clients itself; everything else belongs in the auth block of the server.
         </span>
       </div>
     </details>

@@ -49,7 +49,7 @@ function OpenSite({ server, auth }: { server: ServerView; auth: AuthView }) {
         {auth.scopes.length > 0 && (
           <>
             {" "}
-            for <span className="mono">{visible(auth.scopes.join(" "))}</span>
+            with the scope <span className="mono">{visible(auth.scopes.join(" "))}</span>
           </>
         )}
         . This page goes on by itself when you are done.

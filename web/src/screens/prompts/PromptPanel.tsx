@@ -7,7 +7,7 @@ import { CallPanel } from "../../calls/CallPanel";
 import { CallChooser } from "../../catalog/CallChooser";
 import { CompletionField } from "../../catalog/CompletionField";
 import { Definition } from "../../catalog/Definition";
-import { FormFooter } from "../../catalog/FormFooter";
+import { FormFooter, RunKeys } from "../../catalog/FormFooter";
 import type { MissingItem } from "../../catalog/NotListed";
 import { NotListed } from "../../catalog/NotListed";
 import { useItemCalls } from "../../catalog/useItemCalls";
@@ -121,18 +121,6 @@ interface FootProps {
 function Foot({ missing, isConnected, get }: FootProps) {
   return (
     <FormFooter>
-      {missing.length > 0 && (
-        <>
-          <span className="bad grow" role="status">
-            {missing.length === 1
-              ? "1 argument is missing"
-              : `${missing.length} arguments are missing`}
-          </span>
-          <Button variant="default" disabled={!isConnected} onClick={() => get(true)}>
-            Send anyway
-          </Button>
-        </>
-      )}
       <ButtonWithReason
         data-run
         leftSection={<Icon name="play" size={13} />}
@@ -141,7 +129,20 @@ function Foot({ missing, isConnected, get }: FootProps) {
         onClick={() => get(false)}
       >
         Get the messages
+        <RunKeys />
       </ButtonWithReason>
+      {missing.length > 0 && (
+        <>
+          <Button variant="default" disabled={!isConnected} onClick={() => get(true)}>
+            Send anyway
+          </Button>
+          <span className="bad grow" role="status">
+            {missing.length === 1
+              ? "1 argument is missing"
+              : `${missing.length} arguments are missing`}
+          </span>
+        </>
+      )}
     </FormFooter>
   );
 }
@@ -177,7 +178,7 @@ export function PromptPanel(props: Props) {
   useRunShortcut(() => isConnected && get(false));
   const left = (
     <div className="pane">
-      <div className="scroll pad">
+      <div className="scroll hug pad">
         <div className="stack" ref={form}>
           <About {...props} />
           <Arguments

@@ -14,7 +14,6 @@ import { usePageLocation } from "../../state/navigation";
 import { PromptPanel } from "./PromptPanel";
 
 const WIDTHS = { initial: 300, least: 200, most: 600 };
-const ROW_PX = 40;
 
 function render({ value, key, problem }: Item<Prompt>) {
   const title = itemTitle(value, key);
@@ -27,7 +26,7 @@ function render({ value, key, problem }: Item<Prompt>) {
         </span>
         <ChangeMark of={key} />
       </div>
-      <span className="cut dim" style={{ fontSize: 12 }}>
+      <span className="cut dim small">
         {value.name && title !== value.name && (
           <span className="mono">
             <UntrustedText>{value.name}</UntrustedText>{" "}
@@ -78,7 +77,6 @@ export function Prompts() {
           kind="prompts"
           label="Prompts"
           chosen={item}
-          rowHeight={ROW_PX}
           render={render}
         />
       )}

@@ -15,14 +15,13 @@ import { NoSearchMatches } from "../../components/NoMatches";
 import { UntrustedText } from "../../components/UntrustedText";
 import { VirtualList } from "../../components/VirtualList";
 import { command } from "../../state/commands";
+import { useRowHeights } from "../../state/density";
 import { type Item, itemTitle, matchingItems, type Resource } from "../../state/items";
 import { itemsIn, type List, useList } from "../../state/lists";
 import { pathTo } from "../../state/navigation";
 import { withWaitingToast } from "../../state/toasts";
 import { formatBytes, formatTime } from "../../values/format";
 import css from "./Resources.module.css";
-
-const ROW = 42;
 
 const render = (item: Item<Resource>) => (
   <>
@@ -58,6 +57,7 @@ interface SectionProps {
 
 function Section({ serverId, kind, label, list, shown, chosen, most, onChoose }: SectionProps) {
   const marks = useChangeMarks(serverId, kind, list, chosen);
+  const { item: rowPx } = useRowHeights();
   return (
     <Accordion.Item value={kind}>
       <Accordion.Control>
@@ -71,7 +71,7 @@ function Section({ serverId, kind, label, list, shown, chosen, most, onChoose }:
           shown={shown.length}
           hasSwitch={kind === "resources"}
         />
-        <div className={css.list} style={{ height: Math.min(shown.length * ROW, most) }}>
+        <div className={css.list} style={{ height: Math.min(shown.length * rowPx, most) }}>
           <ChangeMarksProvider value={marks}>
             <VirtualList
               label={label}
@@ -79,7 +79,6 @@ function Section({ serverId, kind, label, list, shown, chosen, most, onChoose }:
               keyOf={itemKey}
               chosen={chosen}
               onChoose={onChoose}
-              rowHeight={ROW}
               render={render}
             />
           </ChangeMarksProvider>

@@ -26,6 +26,8 @@ interface Props {
   /** Read the file again with the filled-in values. */
   again(one: FoundView, filled: Filled): Promise<FoundView[]>;
   onDone(): void;
+  /** Search again; only where servers of other tools were searched for. */
+  onFileChanged?(): void;
 }
 
 const isOffered = (one: FoundView): boolean => one.can_be_added && !one.is_known;
@@ -34,7 +36,8 @@ const isOffered = (one: FoundView): boolean => one.can_be_added && !one.is_known
 const isSame = (one: FoundView, other: FoundView): boolean =>
   one.name === other.name && one.source.scope === other.source.scope;
 
-export function FoundServerList({ found: given, nothing, areChosen, again, onDone }: Props) {
+export function FoundServerList(props: Props) {
+  const { found: given, nothing, areChosen, again, onDone, onFileChanged } = props;
   const servers = useInspector((state) => state.servers);
   const known = new Set(servers.keys());
   const [found, setFound] = useState(given);
@@ -108,6 +111,7 @@ export function FoundServerList({ found: given, nothing, areChosen, again, onDon
             onName={(name) => setNames(names.map((old, index) => (index === at ? name : old)))}
             onValues={(next) => setValues({ ...values, [one.source.path]: next })}
             onChoice={(choice) => void takeWay(one, choice)}
+            onFileChanged={() => onFileChanged?.()}
           />
         ))}
       </div>

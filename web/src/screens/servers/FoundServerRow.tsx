@@ -4,6 +4,7 @@ import type { FoundView, InputView } from "../../api/types";
 import { Icon } from "../../components/Icon";
 import css from "./FoundServerList.module.css";
 import { foundProblems, placeOf, variableAndHeaderNames } from "./foundServers";
+import { TapOffer } from "./TapOffer";
 
 interface InputProps {
   input: InputView;
@@ -48,6 +49,8 @@ interface Props {
   onName(name: string): void;
   onValues(values: Record<string, string>): void;
   onChoice(choice: string): void;
+  /** The file that it was found in has changed. */
+  onFileChanged(): void;
 }
 
 function Details({ one, name, nameProblem, values, onName, onValues }: Props) {
@@ -93,7 +96,7 @@ function Problems({ one }: { one: FoundView }) {
 }
 
 export function FoundServerRow(props: Props) {
-  const { one, isChosen, onChosen, onChoice } = props;
+  const { one, isChosen, onChosen, onChoice, onFileChanged } = props;
   const place = placeOf(one);
   const label = [one.name, one.source.kind, place].filter(Boolean).join(", ");
   return (
@@ -108,6 +111,7 @@ export function FoundServerRow(props: Props) {
         />
         {one.source.kind !== "mcplens" && <Badge color="gray">{one.source.kind}</Badge>}
         {one.is_known && <Badge color="gray">name already in use</Badge>}
+        {one.tap === "installed" && <Badge color="gray">recorded by mcplens</Badge>}
       </div>
       {place && (
         <div className="dim" style={{ overflowWrap: "anywhere" }}>
@@ -133,6 +137,7 @@ export function FoundServerRow(props: Props) {
         />
       )}
       <Problems one={one} />
+      <TapOffer one={one} onChanged={onFileChanged} />
       {isChosen && <Details {...props} />}
     </div>
   );

@@ -1,5 +1,5 @@
 // Tab that imports servers of other tools on this computer.
-import { useEffect, useState } from "react";
+import { useCallback, useEffect, useState } from "react";
 import type { ErrorView, FoundView } from "../../api/types";
 import { ErrorNote } from "../../components/ErrorNote";
 import { command } from "../../state/commands";
@@ -9,18 +9,25 @@ import { FoundServerList } from "./FoundServerList";
 export function ImportFromTools({ onDone }: { onDone(): void }) {
   const [found, setFound] = useState<FoundView[] | null>(null);
   const [error, setError] = useState<ErrorView | null>(null);
-  useEffect(() => {
-    command("FoundServers", {}).then(setFound, (thrown: unknown) => setError(errorViewOf(thrown)));
+  const [searches, setSearches] = useState(0);
+  const look = useCallback(async (): Promise<void> => {
+    await command("FoundServers", {}).then(setFound, (thrown: unknown) =>
+      setError(errorViewOf(thrown)),
+    );
+    setSearches((count) => count + 1);
   }, []);
+  useEffect(() => void look(), [look]);
   if (error) return <ErrorNote error={error} />;
   if (!found) return <p className="dim">Looking for the files of other tools…</p>;
   return (
     <FoundServerList
+      key={searches}
       found={found}
       nothing="No servers of other tools were found on this computer. Looked for: Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Gemini CLI, Codex and Goose, for you and for the folder that mcplens was started in."
       areChosen={false}
       again={(one, filled) => command("ServerRead", { path: one.source.path, ...filled })}
       onDone={onDone}
+      onFileChanged={() => void look()}
     />
   );
 }

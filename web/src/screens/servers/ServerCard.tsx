@@ -1,6 +1,5 @@
 // Card of one server: facts, state and actions.
 import { ActionIcon, Badge, Button, Menu, Switch, Tooltip } from "@mantine/core";
-import { modals } from "@mantine/modals";
 import { useState } from "react";
 import { Link, useNavigate } from "react-router";
 import type { ServerView } from "../../api/types";
@@ -18,9 +17,9 @@ import {
   restartLabel,
   toggleConnection,
 } from "../../servers/connectionActions";
+import { askToRemove } from "../../servers/removeServer";
 import { SignInLink, SignInStepsLink } from "../../servers/SignInLink";
 import { TrustCertificateButton } from "../../servers/TrustCertificateButton";
-import { command } from "../../state/commands";
 import { rememberServer } from "../../state/lastVisited";
 import { pathTo, pathToServer, serverName } from "../../state/navigation";
 import { withErrorToast } from "../../state/toasts";
@@ -37,27 +36,8 @@ import {
 import { CopyServer } from "./CopyServer";
 import css from "./ServerCard.module.css";
 
-function removal(server: ServerView): string {
-  return server.is_editable
-    ? `It is removed from ${server.source.path}; a backup of the file is kept.`
-    : "It is removed from this page until mcplens is started with it again.";
-}
-
 function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): void }) {
   const [isCopying, setCopying] = useState(false);
-  const remove = (): void => {
-    modals.openConfirmModal({
-      title: `Remove ${serverName(server)}?`,
-      children: removal(server),
-      labels: { confirm: "Remove", cancel: "Keep" },
-      confirmProps: { color: "red.9" },
-      onConfirm: () =>
-        void withErrorToast(
-          "The server could not be removed",
-          command("ServerRemove", { server_id: server.server_id }),
-        ),
-    });
-  };
   const place = server.source.path || server.source.kind;
   return (
     <>
@@ -79,28 +59,11 @@ function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): v
           >
             {restartLabel(server)}
           </Menu.Item>
-          <Menu.Item
-            leftSection={<Icon name="edit" size={14} />}
-            onClick={() => onEdit(false)}
-            disabled={!server.is_editable}
-          >
-            Edit
-          </Menu.Item>
           <Menu.Item leftSection={<Icon name="duplicate" size={14} />} onClick={() => onEdit(true)}>
             Duplicate
           </Menu.Item>
           <Menu.Item leftSection={<Icon name="copy" size={14} />} onClick={() => setCopying(true)}>
             Copy as…
-          </Menu.Item>
-          <Menu.Divider />
-          <Menu.Item
-            leftSection={<Icon name="trash" size={14} />}
-            // Mantine's red misses AA here.
-            c={server.is_removable ? "var(--bad-ink)" : undefined}
-            onClick={remove}
-            disabled={!server.is_removable}
-          >
-            Remove
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
@@ -118,7 +81,7 @@ function attemptsOf({ retry, error }: ServerView): string | undefined {
     : undefined;
 }
 
-function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): void }) {
+function Failure({ server }: { server: ServerView }) {
   const error = server.error ?? server.problem;
   if (!error || server.state === "CONNECTED") return null;
   const state = displayState(server);
@@ -143,11 +106,6 @@ function Failure({ server, onEdit }: { server: ServerView; onEdit(copy: boolean)
           )}
           {state === "SIGN_IN" && <SignInStepsLink server={server} />}
           <TrustCertificateButton server={server} />
-          {server.is_editable && (
-            <Button size="compact-xs" variant="default" onClick={() => onEdit(false)}>
-              Edit
-            </Button>
-          )}
         </>
       }
     />
@@ -256,7 +214,7 @@ export function ServerCard({
       )}
       <ConnectOutput server={server} />
       <Outdated server={server} />
-      <Failure server={server} onEdit={onEdit} />
+      <Failure server={server} />
       <Exit server={server} />
       <div className={`row ${css.foot}`}>
         <div className={`grow ${css.facts}`}>
@@ -275,6 +233,24 @@ export function ServerCard({
         >
           Info
         </Button>
+        {server.is_editable && (
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            color="gray"
+            className={css.info}
+            onClick={() => onEdit(false)}
+          >
+            Edit
+          </Button>
+        )}
+        {server.is_removable && (
+          <Tooltip label="Remove">
+            <ActionIcon aria-label={`Remove ${name}`} onClick={() => askToRemove(server)}>
+              <Icon name="trash" size={14} />
+            </ActionIcon>
+          </Tooltip>
+        )}
         <More server={server} onEdit={onEdit} />
       </div>
     </article>

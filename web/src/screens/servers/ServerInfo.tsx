@@ -1,6 +1,6 @@
 // The server page: info, roots, experimental features and raw tester.
 import { Button, Select, Tabs, Tooltip } from "@mantine/core";
-import { Link, useNavigate, useParams } from "react-router";
+import { Link, Navigate, useLocation, useNavigate, useParams } from "react-router";
 import type { ServerView } from "../../api/types";
 import { ErrorNote } from "../../components/ErrorNote";
 import { JsonTree } from "../../components/JsonTree";
@@ -14,7 +14,7 @@ import { toggleConnection } from "../../servers/connectionActions";
 import { NotConnected } from "../../servers/NotConnected";
 import { TrustCertificateButton } from "../../servers/TrustCertificateButton";
 import { command } from "../../state/commands";
-import { pathToServer, serverName } from "../../state/navigation";
+import { isServerPart, nearestPath, pathToServer, serverName } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { withErrorToast } from "../../state/toasts";
 import { withoutAnsi } from "../../values/ansi";
@@ -215,7 +215,10 @@ function EditButton({ server }: { server: ServerView }) {
 export function ServerInfo() {
   const { server: serverId = "", part } = useParams();
   const navigate = useNavigate();
+  const { pathname } = useLocation();
   const server = useInspector((state) => state.servers.get(serverId));
+  if (part !== undefined && !isServerPart(part))
+    return <Navigate to={nearestPath(pathname)} replace />;
   if (!server) return <NotConnected server={undefined} icon="servers" />;
   const isOn = server.state === "CONNECTED" || server.state === "CONNECTING";
   return (

@@ -52,6 +52,7 @@ function aFound(scope: string, part: Partial<FoundView> = {}): FoundView {
     choices: [],
     choice: null,
     offer_id: null,
+    tap: null,
     ...part,
   };
 }

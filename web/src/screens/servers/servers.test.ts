@@ -70,6 +70,7 @@ function aFound(name: string, kind: string, part: Partial<FoundView> = {}): Foun
     choices: [],
     choice: null,
     offer_id: null,
+    tap: null,
     ...part,
   };
 }

@@ -1,12 +1,13 @@
 // Every setting with its default and where its value comes from.
 import { Button } from "@mantine/core";
-import { useState } from "react";
-import { Link } from "react-router";
+import { useEffect, useState } from "react";
+import { Link, useSearchParams } from "react-router";
 import type { ServerView, SettingView } from "../../api/types";
 import { NoSearchMatches } from "../../components/NoMatches";
 import { SearchField } from "../../components/SearchField";
 import { pathToServer, serverName, useCurrentServer } from "../../state/navigation";
 import { useInspector } from "../../state/store";
+import { Appearance, isAppearanceFound } from "./Appearance";
 import { SettingField } from "./SettingField";
 import css from "./Settings.module.css";
 import { groupSettings, labelOf } from "./settingLabels";
@@ -122,11 +123,18 @@ export function Settings() {
   const settings = useInspector((state) => state.settings);
   const version = useInspector((state) => state.version);
   const server = useCurrentServer();
-  const [text, setText] = useState("");
+  const [query] = useSearchParams();
+  // The palette leads to one setting by its name.
+  const [text, setText] = useState(query.get("find") ?? "");
+  const found = query.get("find");
+  useEffect(() => {
+    if (found !== null) setText(found);
+  }, [found]);
   const needle = text.trim().toLowerCase();
   const shown = [...settings.values()].filter((one) =>
     `${one.name} ${labelOf(one)} ${one.description}`.toLowerCase().includes(needle),
   );
+  const hasAppearance = isAppearanceFound(needle);
   const used = shown.filter((setting) => setting.is_used);
   const unused = shown.filter((setting) => !setting.is_used);
   return (
@@ -142,6 +150,7 @@ export function Settings() {
       </div>
       <div className="scroll pad">
         <div className="stack" style={{ maxWidth: 1080 }}>
+          {hasAppearance && <Appearance />}
           {(used.length > 0 || settings.size === 0) && <Table groups={groupSettings(used)} />}
           {unused.length > 0 && (
             <details open={needle !== ""}>
@@ -150,7 +159,7 @@ export function Settings() {
             </details>
           )}
           {server && needle === "" && <ServerSettingsLinks server={server} />}
-          {shown.length === 0 && settings.size > 0 && (
+          {shown.length === 0 && settings.size > 0 && !hasAppearance && (
             <NoSearchMatches text={text} onClear={() => setText("")} />
           )}
         </div>

@@ -16,6 +16,7 @@ const LABELS: Record<string, string> = {
   cacheTtlMs: "How long lists are cached",
   defaultPresetId: "View to start with",
   views: "Views of the gateway",
+  gateway: "Gateway",
   settings: "Settings of the page",
 };
 
@@ -36,6 +37,10 @@ const GROUPS: [title: string, names: string[]][] = [
   ["Calls and tasks", ["requestTimeoutSeconds", "taskTtlSeconds", "logLevel"]],
   ["Recording", ["secretKeys", "serverOutputMegabytes"]],
   ["Answering servers", ["profiles"]],
+  [
+    "Gateway",
+    ["gateway", "views", "defaultPresetId", "cacheTtlMs", "capabilitiesRefreshIntervalSeconds"],
+  ],
 ];
 
 /** Settings by group, without empty groups; the others come last. */

@@ -11,7 +11,6 @@ import { SizedRow, ToolRow } from "./ToolRow";
 import { hintsOf, TAGS, type Tag, type Tool } from "./toolHints";
 import { biggestFirst, sizeOfAll, tokenEstimate } from "./toolSize";
 
-const ROW_PX = 40;
 const NO_TAGS: Tag[] = [];
 const WORDS: Record<Tag, string> = {
   "read-only": "read-only",
@@ -121,7 +120,6 @@ export function ToolList({ serverId, chosen }: { serverId: string; chosen: strin
       kind="tools"
       label="Tools"
       chosen={chosen}
-      rowHeight={ROW_PX}
       render={isBySize ? drawSized : render}
       narrowing={{ of, words, onClear: () => setTags(NO_TAGS) }}
       head={<Chips items={items} chosen={tags} onChoose={setTags} />}

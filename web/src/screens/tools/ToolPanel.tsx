@@ -3,9 +3,9 @@ import { Badge, Button, Tabs, Tooltip } from "@mantine/core";
 import { Link } from "react-router";
 import type { ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
-import { ExampleList } from "../../calls/ExampleList";
+import { SavedCallList } from "../../calls/SavedCallList";
 import { CallChooser } from "../../catalog/CallChooser";
-import { FormFooter } from "../../catalog/FormFooter";
+import { FormFooter, RunKeys } from "../../catalog/FormFooter";
 import type { MissingItem } from "../../catalog/NotListed";
 import { NotListed } from "../../catalog/NotListed";
 import { useItemCalls } from "../../catalog/useItemCalls";
@@ -106,7 +106,7 @@ function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: 
   const { server_id } = server;
   return (
     <div className="stack" data-form>
-      <ExampleList
+      <SavedCallList
         serverId={server_id}
         tool={name}
         onChoose={(given) => run.setDraft({ mode: run.draft.mode, text: indentJson(given) })}
@@ -146,16 +146,6 @@ function ToolFoot({ run, isConnected, disabledReason, canForce }: FootProps) {
   const breaches = run.isTried ? run.findings.length : 0;
   return (
     <FormFooter>
-      {breaches > 0 && (
-        <span className="bad grow" role="status">
-          {breaches === 1 ? "1 argument violates" : `${breaches} arguments violate`} the schema
-        </span>
-      )}
-      {(canForce || breaches > 0) && (
-        <Button variant="default" disabled={!isConnected} onClick={() => run.start(true)}>
-          Send anyway
-        </Button>
-      )}
       <Tooltip label={disabledReason ?? "Ctrl Enter"}>
         <Button
           data-run
@@ -165,8 +155,24 @@ function ToolFoot({ run, isConnected, disabledReason, canForce }: FootProps) {
           onClick={() => disabledReason === null && run.start(false)}
         >
           Run
+          <RunKeys />
         </Button>
       </Tooltip>
+      {(canForce || breaches > 0) && (
+        <Button variant="default" disabled={!isConnected} onClick={() => run.start(true)}>
+          Send anyway
+        </Button>
+      )}
+      {run.example && (
+        <Button variant="subtle" color="gray" onClick={run.example.put}>
+          {run.example.isPut ? "Undo the example" : "Fill with an example"}
+        </Button>
+      )}
+      {breaches > 0 && (
+        <span className="bad grow" role="status">
+          {breaches === 1 ? "1 argument violates" : `${breaches} arguments violate`} the schema
+        </span>
+      )}
     </FormFooter>
   );
 }
@@ -182,7 +188,7 @@ export function ToolPanel(props: Props) {
   useRunShortcut(() => disabledReason === null && run.start(false));
   const left = (
     <div className="pane">
-      <div className="scroll pad">
+      <div className="scroll hug pad">
         <div className="stack">
           <About {...props} />
           <Tabs defaultValue="arguments" keepMounted={false}>

@@ -3,15 +3,12 @@ import { useEffect, useState } from "react";
 import { fetchEvent } from "../../api/http";
 import type { EventView, WholeEvent } from "../../api/types";
 import { Callout } from "../../components/Callout";
+import { DiffLines } from "../../components/DiffLines";
+import { type Diff, diffOf, type Hunk, hunksOf } from "../../values/diff";
 import { indentJson, tryParseExactly } from "../../values/exactJson";
-import { errorMessage, formatTime, pluralize } from "../../values/format";
+import { errorMessage, formatTime } from "../../values/format";
 import { pretty } from "../../values/json";
-import css from "./DiffView.module.css";
-import { type Diff, diffOf, type Hunk, hunksOf } from "./diff";
 import { eventLabel } from "./eventLabel";
-
-// Maximum of rendered lines.
-const MOST_DRAWN = 2_000;
 
 type State = { diff: Diff; hunks: Hunk[]; isCut: boolean } | { problem: string } | null;
 
@@ -22,16 +19,6 @@ export function linesOf({ event, text, text_is_cut }: WholeEvent): string {
   const parsed = text === null ? null : tryParseExactly(text);
   if (parsed?.ok) return pretty(parsed.value);
   return text || pretty(event.detail);
-}
-
-function drawn(hunks: Hunk[]): Hunk[] {
-  let left = MOST_DRAWN;
-  return hunks.flatMap(({ skipped, lines }) => {
-    if (left <= 0) return [];
-    const some = lines.slice(0, left);
-    left -= some.length;
-    return [{ skipped, lines: some }];
-  });
 }
 
 /** Computed outside of rendering: large messages take a moment. */
@@ -67,51 +54,5 @@ export function DiffView({ base, event }: { base: EventView; event: EventView })
   const state = useDiff(base, event);
   if (state === null) return <p className="dim">Comparing…</p>;
   if ("problem" in state) return <Callout>{state.problem}</Callout>;
-  const { diff, hunks, isCut } = state;
-  const shown = drawn(hunks);
-  const count = hunks.reduce((sum, hunk) => sum + hunk.lines.length, 0);
-  return (
-    <div>
-      <p className={css.summary} role="status">
-        <span>
-          <span aria-hidden="true">−</span>
-          <span className="sr">Without: </span> {nameOf(base)}
-        </span>
-        <span>
-          <span aria-hidden="true">+</span>
-          <span className="sr">With: </span> {nameOf(event)}
-        </span>
-        <span className="dim">
-          {hunks.length
-            ? `${pluralize(diff.removed, "line")} removed, ${pluralize(diff.added, "line")} added`
-            : isCut
-              ? "No difference in what was compared"
-              : "No difference"}
-        </span>
-      </p>
-      {hunks.length > 0 && (
-        <section className={css.lines} aria-label="Differences">
-          {shown.map((hunk, index) => (
-            <div key={index}>
-              {hunk.skipped > 0 && (
-                <div className={css.skipped}>{pluralize(hunk.skipped, "equal line")}</div>
-              )}
-              {hunk.lines.map((line, at) => (
-                <div key={at} className={css.line} data-sign={line.sign}>
-                  <span className={css.sign}>{line.sign}</span>
-                  <span>{line.text}</span>
-                </div>
-              ))}
-            </div>
-          ))}
-        </section>
-      )}
-      {count > MOST_DRAWN && (
-        <p className="dim">The first {pluralize(MOST_DRAWN, "line")} are shown.</p>
-      )}
-      {isCut && (
-        <p className="dim">Only the beginnings were compared because the messages are too large.</p>
-      )}
-    </div>
-  );
+  return <DiffLines before={nameOf(base)} after={nameOf(event)} {...state} />;
 }

@@ -198,6 +198,8 @@ function TrafficScreen({ recorded }: { recorded: RecordedRun }) {
         isCleared={cleared !== null}
         onShowAgain={() => setCleared(null)}
         problem={named.problem}
+        run={query.get("run")}
+        onRun={(run) => go(undefined, `?run=${run}`)}
       />
       {clearing.question}
       {isLive && shown.serverId !== null && <FailedServerBanner serverId={shown.serverId} />}

@@ -2,6 +2,7 @@
 import type { EventView } from "../../api/types";
 import { LinkNotice } from "../../events/LinkNotice";
 import { MissingEvents, NoticeLine, RecordedRunStatus } from "../../events/MissingEvents";
+import { LiveRunNotices, RunSession } from "../../events/RunSession";
 import type { BackfillState } from "../../state/backfill";
 import type { LinkFilter } from "../../state/linkFilter";
 import type { RecordedRun } from "../../state/recordedRun";
@@ -20,12 +21,20 @@ interface Props {
   isCleared: boolean;
   onShowAgain(): void;
   problem?: string;
+  /** The run that the address names; null for the current one. */
+  run: string | null;
+  onRun(runId: string): void;
 }
 
 export function TrafficNotices(props: Props) {
   const { runId, recorded, backfill, link, base } = props;
   return (
     <>
+      {props.run === null ? (
+        <LiveRunNotices onFollow={props.onRun} />
+      ) : (
+        <RunSession runId={props.run} />
+      )}
       <RecordedRunStatus recorded={recorded} />
       {props.problem && <div className="toolbar">{props.problem}</div>}
       <MissingEvents runId={runId} backfill={backfill} />

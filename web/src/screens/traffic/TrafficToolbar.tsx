@@ -1,11 +1,12 @@
 // Toolbar of Traffic: filters, tree, runs, pins, export and import.
-import { ActionIcon, SegmentedControl, Switch, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, SegmentedControl, Switch, Tooltip } from "@mantine/core";
 import { memo, useCallback, useRef } from "react";
-import { useSearchParams } from "react-router";
+import { Link, useSearchParams } from "react-router";
 import type { EventView } from "../../api/types";
 import { Icon } from "../../components/Icon";
 import { SearchField } from "../../components/SearchField";
 import { RunChooser } from "../../events/RunChooser";
+import { pathToServer } from "../../state/navigation";
 import { pluralize } from "../../values/format";
 import { ExportMenu } from "./ExportMenu";
 import type { Layer } from "./eventLabel";
@@ -82,6 +83,18 @@ const TrafficActions = memo(function TrafficActions(props: {
   return (
     <>
       <PinList />
+      {props.serverId !== null && (
+        <Tooltip label="Write and send any JSON-RPC message">
+          <Button
+            component={Link}
+            to={pathToServer(props.serverId, "experimental")}
+            variant="default"
+            leftSection={<Icon name="edit" size={13} />}
+          >
+            Raw message
+          </Button>
+        </Tooltip>
+      )}
       <ExportMenu runId={props.runId} serverId={props.serverId} shown={props.shown} />
       <ImportButton />
       <Tooltip label="Clear…">

@@ -32,6 +32,7 @@ const CONNECTION = new Set([
   "SignInStarted",
   "SignInStepChanged",
   "SignInEnded",
+  "ConfigurationReloaded",
   "EventsMissed",
   "StrayOutputDropped",
   "PingUnanswered",
@@ -102,6 +103,8 @@ export function eventLabel(event: EventView): string {
       return exitLabel(detail);
     case "StrayOutputDropped":
       return outputDroppedLabel(detail);
+    case "ConfigurationReloaded":
+      return detail.error ? "configuration not reloaded" : "configuration reloaded";
     case "EraDecided":
       return `revision ${text(detail.protocol_version)}`;
     case "ClientIntroduced":

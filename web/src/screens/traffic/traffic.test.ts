@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { EventRing } from "../../state/events";
 import { anEvent } from "../../testing/views";
+import { diffOf, hunksOf } from "../../values/diff";
 import { tryParseExactly } from "../../values/exactJson";
 import { linesOf } from "./DiffView";
-import { diffOf, hunksOf } from "./diff";
 import { editDraftFor } from "./editDraft";
 import { FullTextSearch } from "./fullTextSearch";
 import { NO_FILTER, trafficMatcher } from "./trafficFilter";

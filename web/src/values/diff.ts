@@ -1,7 +1,7 @@
 // Line diff of two texts (Myers), bounded: texts with little in common are shown as replaced
 // between their common start and end.
 
-interface DiffLine {
+export interface DiffLine {
   sign: " " | "-" | "+";
   text: string;
 }

@@ -1,0 +1,85 @@
+// Saves a call to a collection, with a name and a description.
+import { Autocomplete, Button, Popover, Textarea, TextInput } from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import type { CallView } from "../api/types";
+import { usePreference } from "../state/browserStorage";
+import { command } from "../state/commands";
+import { saveCall } from "./savedCalls";
+
+// The backend's limit.
+const LONGEST = 100;
+
+/** A file name for the collection of a server. */
+const safeName = (serverId: string): string => serverId.replace(/[/\\:*?"<>|]/g, "-");
+
+function Form({ call, onDone }: { call: CallView; onDone(): void }) {
+  const [name, setName] = useState("");
+  const [description, setDescription] = useState("");
+  const [last, setLast] = usePreference("saved.collection", "");
+  const [key, setKey] = useState(last || safeName(call.server_id));
+  const [known, setKnown] = useState<string[]>([]);
+  const loadKnown = (): void => {
+    command("ListCollections", {}).then(
+      ({ files }) => setKnown(files.map((file) => file.key)),
+      () => {},
+    );
+  };
+  const submit = async (form: FormEvent): Promise<void> => {
+    form.preventDefault();
+    const tool = call.kind === "tool" ? { server_id: call.server_id, tool: call.name } : null;
+    const { call_id } = call;
+    if (!(await saveCall(tool, { call_id, key: key.trim(), name, description }))) return;
+    setLast(key.trim());
+    onDone();
+  };
+  return (
+    <form className="stack" onSubmit={(form) => void submit(form)}>
+      <TextInput
+        label="Name"
+        maxLength={LONGEST}
+        value={name}
+        onChange={(change) => setName(change.currentTarget.value)}
+        data-autofocus
+      />
+      <Textarea
+        label="Description"
+        autosize
+        minRows={1}
+        maxRows={4}
+        value={description}
+        onChange={(change) => setDescription(change.currentTarget.value)}
+      />
+      <Autocomplete
+        label="Collection"
+        description="A new name makes a new file; folder/name puts it into a folder"
+        data={known}
+        value={key}
+        onFocus={loadKnown}
+        onChange={setKey}
+        comboboxProps={{ withinPortal: false }}
+      />
+      <span className="dim">
+        Secrets, like tokens and passwords, are saved as <code>$&#123;NAME&#125;</code>.
+      </span>
+      <Button type="submit" size="compact-sm" disabled={!name.trim() || !key.trim()}>
+        Save
+      </Button>
+    </form>
+  );
+}
+
+export function SaveCallButton({ call }: { call: CallView }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <Popover opened={isOpen} onChange={setOpen} trapFocus position="bottom-end" width={300}>
+      <Popover.Target>
+        <Button size="compact-xs" variant="default" onClick={() => setOpen(!isOpen)}>
+          Save
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label="Save to a collection">
+        <Form key={call.call_id} call={call} onDone={() => setOpen(false)} />
+      </Popover.Dropdown>
+    </Popover>
+  );
+}

@@ -1,0 +1,185 @@
+// The calls of a collection in a table, with what the latest run gave.
+import { ActionIcon, Badge, Menu, Tooltip } from "@mantine/core";
+import { Link } from "react-router";
+import type { CollectionRunView, RunRowView, StepView } from "../../api/types";
+import { Icon } from "../../components/Icon";
+import { UntrustedText } from "../../components/UntrustedText";
+import { pathToCall } from "../../state/navigation";
+import { useInspector } from "../../state/store";
+import { formatBytes, formatDuration, truncate } from "../../values/format";
+import css from "./Collections.module.css";
+
+// A line of the table.
+const LONGEST = 160;
+
+const STATUS: Record<RunRowView["status"], { word: string; color: string }> = {
+  waiting: { word: "Next", color: "gray" },
+  running: { word: "Running", color: "yellow" },
+  done: { word: "Done", color: "green" },
+  error: { word: "Failed", color: "red" },
+  cancelled: { word: "Cancelled", color: "gray" },
+  skipped: { word: "Not run", color: "gray" },
+};
+
+function Result({ step, row }: { step: StepView; row: RunRowView | undefined }) {
+  const call = useInspector((state) => state.calls.get(row?.call_id ?? ""));
+  if (!row) return null;
+  const isAsked = row.status === "running" && call?.is_waiting_on_user;
+  const { word, color } = isAsked
+    ? { word: "Waiting for you", color: "orange" }
+    : STATUS[row.status];
+  const badge = (
+    <Badge color={color} className={css.status ?? ""}>
+      {word}
+    </Badge>
+  );
+  return (
+    <span className="row">
+      {call ? (
+        <Link
+          to={pathToCall(call)}
+          className={css.status ?? ""}
+          aria-label={`${word}: open the call of ${row.name}`}
+        >
+          {badge}
+        </Link>
+      ) : (
+        badge
+      )}
+      <span className={`cut ${css.preview} ${row.status === "error" ? "bad" : "mono"}`}>
+        {row.text !== step.problem && <UntrustedText>{truncate(row.text, LONGEST)}</UntrustedText>}
+      </span>
+    </span>
+  );
+}
+
+interface RowProps {
+  step: StepView;
+  row: RunRowView | undefined;
+  disabledReason: string | null;
+  onRun(): void;
+  onEdit(): void;
+  onOpen(): void;
+  onDelete(): void;
+}
+
+function StepRow({ step, row, disabledReason, onRun, onEdit, onOpen, onDelete }: RowProps) {
+  const why = step.problem ?? disabledReason;
+  return (
+    <tr>
+      <td>
+        <div className={css.step}>{step.name}</div>
+        {step.description && <div className="dim">{step.description}</div>}
+        {step.problem && (
+          <div className="bad">
+            Line {step.line}: {step.problem}
+          </div>
+        )}
+      </td>
+      <td className="mono">
+        <span className="cut" title={step.arguments}>
+          {step.kind === "call" ? "" : `${step.kind} `}
+          {step.target}
+        </span>
+      </td>
+      <td className="mono dim">{step.server_id}</td>
+      <td className={css.result}>
+        <Result step={step} row={row} />
+      </td>
+      <td className={css.number}>
+        {typeof row?.elapsed_s === "number" && formatDuration(row.elapsed_s)}
+      </td>
+      <td className={css.number}>{row && row.size_bytes > 0 && formatBytes(row.size_bytes)}</td>
+      <td className={css.actions}>
+        <Tooltip label={why ?? "Run this call"}>
+          <ActionIcon
+            aria-label={`Run ${step.name}`}
+            aria-disabled={why !== null}
+            data-disabled={why !== null || undefined}
+            onClick={() => why === null && onRun()}
+          >
+            <Icon name="play" size={13} />
+          </ActionIcon>
+        </Tooltip>
+        <Menu position="bottom-end" width={180}>
+          <Menu.Target>
+            <ActionIcon aria-label={`More for ${step.name}`}>
+              <Icon name="down" size={13} />
+            </ActionIcon>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item leftSection={<Icon name="edit" size={14} />} onClick={onEdit}>
+              Edit
+            </Menu.Item>
+            <Menu.Item
+              leftSection={<Icon name="tools" size={14} />}
+              disabled={step.kind !== "call" || step.server_id === null}
+              onClick={onOpen}
+            >
+              Open in Tools
+            </Menu.Item>
+            <Menu.Divider />
+            <Menu.Item
+              leftSection={<Icon name="trash" size={14} />}
+              c="var(--bad-ink)"
+              onClick={onDelete}
+            >
+              Delete
+            </Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
+      </td>
+    </tr>
+  );
+}
+
+interface Props {
+  steps: StepView[];
+  run: CollectionRunView | null;
+  /** Why nothing can be run now. */
+  disabledReason: string | null;
+  onRun(step: StepView): void;
+  onEdit(step: StepView): void;
+  onOpen(step: StepView): void;
+  onDelete(step: StepView): void;
+}
+
+export function StepTable({ steps, run, disabledReason, ...act }: Props) {
+  // The file may have changed since, so rows are found by name.
+  const rows = new Map(run?.rows.map((row) => [row.name, row]));
+  return (
+    <table className={`plain stacking ${css.steps}`}>
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">Calls</th>
+          <th scope="col">Server</th>
+          <th scope="col">Result</th>
+          <th scope="col" className={css.number}>
+            Time
+          </th>
+          <th scope="col" className={css.number}>
+            Size
+          </th>
+          <th scope="col">
+            <span className="sr">Actions</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {steps.map((step) => (
+          <StepRow
+            key={step.index}
+            step={step}
+            row={rows.get(step.name)}
+            disabledReason={disabledReason}
+            onRun={() => act.onRun(step)}
+            onEdit={() => act.onEdit(step)}
+            onOpen={() => act.onOpen(step)}
+            onDelete={() => act.onDelete(step)}
+          />
+        ))}
+      </tbody>
+    </table>
+  );
+}
