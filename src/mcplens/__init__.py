@@ -18,11 +18,22 @@ if TYPE_CHECKING:
     from mcplens.app import create_stdio_transport as create_stdio_transport
     from mcplens.app import disconnect_client as disconnect_client
     from mcplens.bus import Bus as Bus
+    from mcplens.downstream.creation import (
+        create_multi_server_client as create_multi_server_client,
+    )
+    from mcplens.downstream.creation import create_server_connection as create_server_connection
+    from mcplens.downstream.multi_server import MultiServerClient as MultiServerClient
+    from mcplens.downstream.result import Failure as Failure
+    from mcplens.downstream.result import Success as Success
+    from mcplens.downstream.server_connection import ServerConnection as ServerConnection
+    from mcplens.downstream.status import ServerStatus as ServerStatus
     from mcplens.errors import ConfigurationError as ConfigurationError
+    from mcplens.errors import ConnectError as ConnectError
     from mcplens.errors import HttpError as HttpError
     from mcplens.errors import InspectorError as InspectorError
     from mcplens.errors import ProtocolError as ProtocolError
     from mcplens.errors import ServerError as ServerError
+    from mcplens.errors import TimeoutExpired as TimeoutExpired
     from mcplens.protocol.frames import Frame as Frame
     from mcplens.protocol.frames import Malformed as Malformed
     from mcplens.protocol.lifecycle import ConnectionState as ConnectionState
@@ -54,14 +65,17 @@ _HOMES = {
     "Bus": "bus",
     "Client": "session.client",
     "ConfigurationError": "errors",
+    "ConnectError": "errors",
     "ConnectionConfig": "session.config",
     "ConnectionState": "protocol.lifecycle",
     "ElicitationHandler": "session.elicitation",
+    "Failure": "downstream.result",
     "Frame": "protocol.frames",
     "HandlerConfig": "session.config",
     "HttpError": "errors",
     "InspectorError": "errors",
     "Malformed": "protocol.frames",
+    "MultiServerClient": "downstream.multi_server",
     "PendingRequest": "session.question_handler",
     "Profile": "session.question_handler",
     "Profiles": "session.profiles",
@@ -73,10 +87,14 @@ _HOMES = {
     "RetryConfig": "session.config",
     "Root": "protocol.roots",
     "SamplingHandler": "session.sampling",
+    "ServerConnection": "downstream.server_connection",
     "ServerError": "errors",
     "ServerRequest": "session.question_handler",
+    "ServerStatus": "downstream.status",
+    "Success": "downstream.result",
     "SyncClient": "sync_client",
     "Task": "protocol.tasks",
+    "TimeoutExpired": "errors",
     "Tool": "protocol.result_types",
     "ToolResult": "protocol.result_types",
     "connect": "app",
@@ -85,8 +103,10 @@ _HOMES = {
     "create_http_transport": "app",
     "create_mcp_client": "app",
     "create_memory_transport": "app",
+    "create_multi_server_client": "downstream.creation",
     "create_proxy_transport": "app",
     "create_request_queue": "session.queue",
+    "create_server_connection": "downstream.creation",
     "create_stdio_transport": "app",
     "disconnect_client": "app",
     "register_profile": "session.profiles",

@@ -447,13 +447,72 @@ class SignInStepChanged(Event, frozen=True, kw_only=True):
 
 
 class SignInEnded(Event, frozen=True, kw_only=True):
-    """A sign-in ended: signed_in, failed or cancelled."""
+    """A sign-in ended: signed_in, failed, cancelled, or skipped.
+
+    Skipped: looked for before connecting, and the server has no metadata of one.
+    """
 
     sign_in_id: str
     outcome: str
     issuer: str | None = None
     scopes: list[str] = []
     expires_at: float | None = None
+    error: dict[str, Any] | None = None
+
+
+# -- the gateway's clients ---------------------------------------------------------------------
+
+
+class InboundConnected(Event, frozen=True, kw_only=True):
+    """A client finished its handshake with the gateway (2025-11-25 and before)."""
+
+    client_id: str
+    client_info: dict[str, Any]
+    path: str
+    transport: str
+    protocol_version: str
+
+
+class InboundDisconnected(Event, frozen=True, kw_only=True):
+    """A client of the gateway is gone."""
+
+    client_id: str
+    reason: str
+
+
+class InboundReceived(Event, frozen=True, kw_only=True):
+    """The gateway received a message from a client; frames that it sent for it name its seq
+    (`inbound_seq`). `client_name` is what the client calls itself."""
+
+    client_id: str
+    client_name: str
+    message: Message
+    size_bytes: int
+    method: str | None = None
+
+
+class InboundAnswered(Event, frozen=True, kw_only=True):
+    """The gateway answered a request of a client's: ok, error, refused or cancelled.
+
+    `target_id` is the server that it was passed on to; empty where the gateway answered itself.
+    """
+
+    client_id: str
+    client_name: str
+    request_seq: int | None
+    method: str
+    target_id: str
+    outcome: str
+    size_bytes: int
+    elapsed_s: float
+
+
+class ConfigurationReloaded(Event, frozen=True, kw_only=True):
+    """The files of the configuration changed: servers by name, or why the former one stays."""
+
+    added: list[str] = []
+    removed: list[str] = []
+    changed: list[str] = []
     error: dict[str, Any] | None = None
 
 
@@ -516,6 +575,11 @@ AnyEvent = (
     | SignInStarted
     | SignInStepChanged
     | SignInEnded
+    | InboundConnected
+    | InboundDisconnected
+    | InboundReceived
+    | InboundAnswered
+    | ConfigurationReloaded
     | EventsMissed
     | StrayOutputDropped
 )

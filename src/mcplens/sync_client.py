@@ -241,6 +241,7 @@ class SyncClient(InLoop[Client]):
     connect = waiting(Client.connect)
     disconnect = waiting(Client.disconnect)
     reconnect = waiting(Client.reconnect)
+    retry_now = hopping(Client.retry_now)
     use_transport = hopping(Client.use_transport)
     set_request_handler = hopping(Client.set_request_handler)
     set_notification_handler = hopping(Client.set_notification_handler)

@@ -36,9 +36,9 @@ _STDIO_OPTIONS: Final = _SHARED_OPTIONS | {
 }  # fmt: skip
 _NETWORK_OPTIONS: Final = _SHARED_OPTIONS | {
     "headers", "ca_file", "insecure", "connect_timeout_s", "auth", "sign_in", "sign_in_timeout_s",
-    "authorizer",
+    "sign_in_networks", "authorizer",
 }  # fmt: skip
-SIGN_IN_OPTIONS: Final = ("auth", "sign_in", "sign_in_timeout_s")
+SIGN_IN_OPTIONS: Final = ("auth", "sign_in", "sign_in_timeout_s", "sign_in_networks")
 _HTTP_OPTIONS: Final = _NETWORK_OPTIONS | {"sse_fallback"}
 
 # Accepted transport names, and the kind each one means.
@@ -98,17 +98,45 @@ _RUNNERS: Final = frozenset(
 )  # fmt: skip
 
 
+# Options of runners whose value is the next word.
+_WITH_VALUE: Final = frozenset(
+    (
+        "-e", "--env", "--env-file", "-v", "--volume", "--mount", "-p", "--publish", "--name",
+        "--network", "--net", "-w", "--workdir", "-u", "--user", "--entrypoint", "--platform",
+        "--from", "--with", "--python", "--package", "--directory", "--project",
+    )
+)  # fmt: skip
+# A version after the name of a package or an image, and extras.
+_VERSION: Final = re.compile(r"(?<=.)(?:@[^@/]*|==.*|\[.*|:[^/]*)$")
+# What a package of an organisation may be called without saying whose it is.
+_BARE_NAMES: Final = frozenset(("mcp", "mcp-server", "server", "server-mcp"))
+
+
 def command_name(command: Sequence[str]) -> str:
     """A short name for a command: the program, or what its runner runs; never an argument."""
     program = os.path.basename(command[0])
-    if os.path.splitext(program)[0].rstrip("0123456789.") not in _RUNNERS:
+    runner = os.path.splitext(program)[0].rstrip("0123456789.")
+    if runner not in _RUNNERS:
         return program
+    is_script = runner not in ("docker", "npx", "uvx", "uv", "bunx")
     for flag, word in itertools.pairwise(command):
-        if flag in ("-c", "-e", "--eval"):  # a program text follows
+        if flag in ("-c", "--eval") or (flag == "-e" and is_script):  # a program text follows
             return program
-        if not word.startswith("-") and word not in ("run", "tool", "exec") and "=" not in word:
-            return os.path.basename(word) or program
+        if word.startswith("-") or word in ("run", "tool", "exec"):
+            continue
+        if is_script:
+            if "=" not in word:
+                return os.path.basename(word) or program
+        elif flag not in _WITH_VALUE:
+            return _package_name(word) or program
     return program
+
+
+def _package_name(word: str) -> str:
+    """A package or an image without its version; its organisation, if it has no other name."""
+    word = _VERSION.sub("", word)
+    scope, _, name = word.rpartition("/")
+    return scope.lstrip("@") if name in _BARE_NAMES and scope.startswith("@") else name
 
 
 def host_of(url: str) -> str:
@@ -118,17 +146,15 @@ def host_of(url: str) -> str:
     return rest[:end].rpartition("@")[2] or "server"
 
 
-_HOST: Final = re.compile(
-    r"(localhost|[\w-]+(\.[\w-]+)+|\[[0-9a-fA-F:]+\]|[\w.-]+(?=:\d))(:\d+)?([/?].*)?"
-)
-_LOOPBACK: Final = re.compile(r"(localhost|127\.[\d.]+|\[::1\])([:/?]|$)")
+_HOST: Final = r"(localhost|[\w-]+(\.[\w-]+)+|\[[0-9a-fA-F:]+\]|[\w.-]+(?=:\d))(:\d+)?([/?].*)?"
+_LOOPBACK: Final = r"(localhost|127\.[\d.]+|\[::1\])([:/?]|$)"
 
 
 def url_of_host(text: str) -> str | None:
     """The URL for a host, with port and path if given; None if it is not a host."""
-    if not _HOST.fullmatch(text):
+    if not re.fullmatch(_HOST, text):
         return None
-    return f"{'http' if _LOOPBACK.match(text) else 'https'}://{text}"
+    return f"{'http' if re.match(_LOOPBACK, text) else 'https'}://{text}"
 
 
 def _remote(url: str, kind: str | None, options: dict[str, Any]) -> tuple[MakeTransport, str]:
@@ -169,14 +195,23 @@ def _authorizer(
     auth: Mapping[str, Any] | None,
     sign_in: object,
     sign_in_timeout_s: float | None,
+    sign_in_networks: str | None,
 ) -> Authorizer | None:
     """Who signs in to a server; None where the user sends a credential of their own."""
     from mcplens.auth.creation import create_authorizer
-    from mcplens.transports.network import NetworkOptions
+    from mcplens.transports.network import NetworkOptions, check_url
 
+    check_url(url, tuple(_KIND_OF_SCHEME))
     names = ("headers", "ca_file", "insecure")
     network = NetworkOptions(**{name: options[name] for name in names if name in options})
-    return create_authorizer(url, auth, sign_in, network=network, timeout_s=sign_in_timeout_s)
+    return create_authorizer(
+        url,
+        auth,
+        sign_in,
+        network=network,
+        timeout_s=sign_in_timeout_s,
+        networks=sign_in_networks or "any",
+    )
 
 
 def _check_options(what: str, options: Mapping[str, Any], known: frozenset[str]) -> None:

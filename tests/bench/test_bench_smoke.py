@@ -42,6 +42,16 @@ async def test_a_quick_run_prints_every_row() -> None:
     assert_rows(lines, r"mcplens history search +\d\.\d\d +s ", count=1, figures=1)
     for transport in ("stdio", "http", "sse", "ws"):
         assert_rows(lines, rf"{transport} +\d+\.\d +\d+\.\d ", count=1)
+    for channel in ("stdio", "HTTP, JSON"):
+        for case in ("200 B +1", "200 B +32", "100 KB +1"):
+            assert_rows(lines, rf"{channel} +{case} .*≤ 0\.02: ", count=1)
+    assert_rows(lines, r"50 waiting calls +[\d.]+ +MB ", count=1, figures=2)
+    assert_rows(lines, r"more beside dead servers +-?[\d.]+ +ms ", count=1, figures=2)
+    assert_rows(lines, r"idle with 20 servers +[\d.]+ +% ", count=1, figures=2)
+    for channel in ("stdio", "HTTP"):
+        for between in ("nothing", "relay", "tap, not recording", "tap "):
+            assert_rows(lines, rf"{channel} +{between} +\d\.\d+ +\d", count=1, figures=3)
+    assert_rows(lines, r"stdio +cat +\d\.\d+ ", count=1, figures=3)
     assert_rows(lines, r"JavaScript of the first screen +\d+ .* kB ", count=1, figures=2)
     for what in ("from navigation to rows", "memory of the page", "reload"):
         assert_rows(lines, rf"100 tools: {what} +[\d.,]+ ", count=1, figures=2)

@@ -9,7 +9,7 @@ import click
 import pytest
 
 from mcplens.cli import exit_codes
-from mcplens.cli.arguments import collect
+from mcplens.cli.arguments import collect, read_words
 from tests.cli.shell import Shell, good, serving
 from tests.servers.run import ROOT, argv
 
@@ -75,6 +75,12 @@ MEET: dict[str, Any] = {
         "numbers": {"type": "array", "items": {"type": "integer"}},
         "ratio": {"type": "number"},
         "colour": {"type": "string", "default": "red"},
+        "size": {"anyOf": [{"enum": ["s", "m", 3]}, {"type": "null"}]},
+        "people": {"type": "array", "items": {"$ref": "#/$defs/Person"}},
+        "grid": {"type": "array",
+                 "items": {"type": "array", "items": {"type": ["number", "null"]}}},
+        "month": {"enum": [f"m{number}" for number in range(1, 13)]},
+        "sizes": {"type": "array", "items": {"enum": ["s", "m"], "type": "string"}},
     },
     "required": ["person", "colour"],
 }  # fmt: skip
@@ -82,7 +88,7 @@ PERSON = 'person={"name":"Ada"}'
 
 
 def collected(*words: str, schema: Any = MEET, is_forced: bool = False) -> dict[str, Any]:
-    return collect(words, whole=None, pairs=(), schema=schema, is_forced=is_forced)
+    return collect(read_words(words), schema=schema, is_forced=is_forced)
 
 
 @pytest.mark.parametrize(
@@ -94,12 +100,35 @@ def collected(*words: str, schema: Any = MEET, is_forced: bool = False) -> dict[
         ("numbers=1,x", "numbers: '1,x' is not of type integer[]; write its items with commas"),
         ("ratio=nan", "ratio: 'nan' is not of type number"),
         ("ratio:=NaN", "ratio: JSON cannot hold the number NaN"),
+        ("people=oops", """write it as JSON, such as people='[{"name": "example"}]'"""),
+        ("grid=oops", "grid: 'oops' is not of type (number|null)[][]"),
+        ("month=13", "month: '13' is not one of m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12"),
+        ("size=xl", "size: 'xl' is not one of s, m, 3, null\n--force sends it anyway"),
+        ("sizes=s,xl", "sizes: 's,xl' has an item that is not one of s, m\n--force sends"),
         ('numbers:=[1e999]', "numbers: JSON cannot hold the number 1e999"),
     ],
 )  # fmt: skip
 def test_a_text_of_another_type_is_an_error_that_says_how_to_write_it(word: str, told: str) -> None:
     with pytest.raises(click.UsageError, match=re.escape(told)):
         collected(word)
+
+
+def test_a_value_that_the_schema_does_not_list_is_sent_by_force_or_as_json() -> None:
+    assert collected("size=xl", is_forced=True) == {"size": "xl"}
+    assert collected("sizes=s,xl", is_forced=True) == {"sizes": ["s", "xl"]}
+    assert collected(PERSON, 'size:="xl"')["size"] == "xl"
+
+
+@pytest.mark.parametrize("word", ["a:=abc", '{"a": 1', "a", "a@missing.txt"])
+def test_an_argument_that_cannot_be_read_is_refused_before_the_server_is_started(
+    shell: Shell, word: str
+) -> None:
+    marker = shell.home / "started"
+    start = f"import pathlib; pathlib.Path({str(marker)!r}).touch()"
+    done = shell.run("call", "add", word, "--", sys.executable, "-c", start)
+    assert done.code == exit_codes.USAGE
+    assert "add" not in done.err.splitlines()
+    assert not marker.exists()
 
 
 def test_an_argument_given_twice_is_a_list_or_an_error_and_never_the_last_one() -> None:

@@ -45,6 +45,12 @@ def test_a_wrong_command_line_ends_with_2(shell: Shell, words: list[str]) -> Non
     assert done.err != ""
 
 
+def test_an_option_before_the_command_is_answered_with_where_it_belongs(shell: Shell) -> None:
+    done = shell.run("-q", "call", "demo", "echo", "text=hello")
+    assert done.code == exit_codes.USAGE
+    assert done.err == "Error: options come after the command: mcplens call … -q\n"
+
+
 def test_a_trace_that_cannot_be_written_is_refused_before_the_server_is_started(
     shell: Shell,
 ) -> None:

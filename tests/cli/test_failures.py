@@ -27,6 +27,8 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 SCRIPTS = {
     "exits": "import sys; print('unknown option: --frobnicate', file=sys.stderr); sys.exit(3)",
     "silent": "import sys; print('loading', file=sys.stderr, flush=True); sys.stdin.read()",
+    "listens": "import sys; print('Listening on http://localhost:8000/mcp', file=sys.stderr, "
+    "flush=True); sys.stdin.read()",
     "garbage": "import sys; print('Listening on port 8000', flush=True); sys.stdin.read()",
 }
 
@@ -58,6 +60,14 @@ def no_host(shell: Shell) -> Iterator[list[str]]:
     yield ["tools", "http://no-such-host.invalid/mcp"]
 
 
+def target(text: str) -> Words:
+    @contextmanager
+    def words(shell: Shell) -> Iterator[list[str]]:
+        yield ["tools", text]
+
+    return words
+
+
 @contextmanager
 def no_tls(shell: Shell) -> Iterator[list[str]]:
     with serving("good", "--transport", "http") as url:
@@ -86,16 +96,23 @@ def status(fault: str) -> Words:
 
 
 CASES: dict[str, tuple[Words, int]] = {
+    "unknown scheme": (target("htp://x"), exit_codes.USAGE),
+    "impossible port": (target("http://localhost:99999/mcp"), exit_codes.USAGE),
     "missing command": (no_command, exit_codes.NOT_CONNECTED),
     "exit at once": (script("exits"), exit_codes.NOT_CONNECTED),
     "exit at once, quiet": (script("exits", "-q"), exit_codes.NOT_CONNECTED),
-    "silence": (script("silent", "--connect-timeout", "0.5"), exit_codes.NOT_CONNECTED),
-    "garbage on stdout": (script("garbage", "--connect-timeout", "0.5"), exit_codes.NOT_CONNECTED),
+    "silence": (script("silent", "--connect-timeout", "2"), exit_codes.NOT_CONNECTED),
+    "garbage on stdout": (script("garbage", "--connect-timeout", "2"), exit_codes.NOT_CONNECTED),
+    "listens elsewhere": (
+        script("listens", "--connect-timeout", "2"),
+        exit_codes.NOT_CONNECTED,
+    ),
     "refused port": (refused_port, exit_codes.NOT_CONNECTED),
     "no such host": (no_host, exit_codes.NOT_CONNECTED),
     "untrusted certificate": (untrusted, exit_codes.NOT_CONNECTED),
     "no tls there": (no_tls, exit_codes.NOT_CONNECTED),
     "401": (status("http_401"), exit_codes.SIGN_IN),
+    "403": (status("http_403"), exit_codes.NOT_CONNECTED),
     "404": (status("http_404"), exit_codes.NOT_CONNECTED),
     "429": (status("http_429"), exit_codes.NOT_CONNECTED),
     "500": (status("http_500_html"), exit_codes.NOT_CONNECTED),

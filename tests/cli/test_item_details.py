@@ -12,7 +12,7 @@ import pytest
 
 import mcplens
 from mcplens.cli import exit_codes
-from mcplens.cli.arguments import collect
+from mcplens.cli.arguments import collect, read_words
 from mcplens.cli.example_calls import example_words
 from mcplens.cli.item_details import signature
 from mcplens.protocol.result_types import Tool
@@ -126,7 +126,7 @@ async def test_every_example_for_the_demo_server_is_a_call_that_works() -> None:
         name, *words = shlex.split(shlex.join(example_words(tool)))
         whole = json.loads(words.pop()) if words[:1] == ["--args"] else None
         schema = tool.input_schema
-        arguments = collect(words, whole=whole, pairs=(), schema=schema, is_forced=False)
+        arguments = collect(read_words(words), whole=whole, schema=schema)
         result = await client.call_tool(name, arguments)
         assert not result.is_error, (name, words)
 

@@ -181,6 +181,30 @@ def test_servers_are_exported_to_each_shape_and_can_be_read_again(
     assert "mine" in shell.run("servers", "list", "--config", file).text
 
 
+def test_an_export_names_the_secrets_that_can_be_read_in_it(shell: Shell) -> None:
+    servers = {
+        "web": {
+            "url": "https://user:pw@example.com/mcp?api_key=s3cret&page=2",
+            "headers": {"Authorization": "Bearer s3cret", "X-Api-Key": "${KEY}", "Accept": "x"},
+        },
+        "tool": {
+            "command": "x",
+            "args": ["--token", "s3cret", "--api-key=s3cret", "-v", "Authorization: Bearer s3cret"],
+            "env": {"GITHUB_TOKEN": "s3cret", "LANG": "C", "ODD": "s3cret"},
+        },
+        "plain": {"command": "x", "env": {"GITHUB_TOKEN": "${GITHUB_TOKEN}"}},
+    }
+    write_config(shell, json.dumps({"mcpServers": servers, "secretKeys": ["odd"]}))
+    done = shell.run("servers", "export", "--to", "mcplens")
+    assert json.loads(done.out)["mcpServers"] == servers
+    assert done.err.splitlines() == [
+        "note: web: these secrets can be read in it: headers.Authorization, url",
+        "note: tool: these secrets can be read in it: "
+        "env.GITHUB_TOKEN, env.ODD, args --api-key, args --token, args",
+    ]
+    assert "s3cret" not in done.err
+
+
 def test_a_command_of_a_project_file_is_started_only_when_confirmed(shell: Shell) -> None:
     command, *args = argv("good")
     entry = {"command": command, "args": args, "cwd": str(ROOT)}
@@ -299,3 +323,13 @@ def test_a_project_cannot_hide_its_command_as_a_secret_where_it_is_confirmed(she
         refused = shell.run("tools", "cloned", *extra)
         assert refused.code == exit_codes.USAGE
         assert f"sh -c '{harm}'" in refused.err
+
+
+def test_the_schema_of_the_file_can_be_named_in_the_file(shell: Shell) -> None:
+    address = shell.run("servers", "schema").text.strip()
+    assert address.startswith("file:///")
+    printed = json.loads(shell.run("servers", "schema", "--print").text)
+    assert printed["properties"]["mcpServers"]
+    write_config(shell, json.dumps({"$schema": address, "mcpServers": {}}))
+    listed = shell.run("servers", "list")
+    assert (listed.code, "unknown keys" in listed.err) == (0, False)

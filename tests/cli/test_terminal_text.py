@@ -63,7 +63,8 @@ def assert_harmless(screen: Terminal) -> None:
 
 
 def test_every_command_is_run_against_the_hostile_server() -> None:
-    tested = {*ON_TERMINAL, *NOT_SHOWING, "auth", "history", "servers", "shell", "web"}
+    elsewhere = {"auth", "collections", "gateway", "history", "servers", "shell", "web"}
+    tested = {*ON_TERMINAL, *NOT_SHOWING, *elsewhere}
     assert tested == set(COMMANDS)
 
 
@@ -72,6 +73,42 @@ def test_nothing_that_a_server_wrote_reaches_the_terminal_as_a_control_character
     shell: Shell, line: str
 ) -> None:
     with terminal(shell, *line.split(" "), "--no-record", *SERVER) as screen:
+        screen.end()
+        assert "owned" in screen.drawn
+        assert_harmless(screen)
+
+
+def configured(shell: Shell, *, exits: bool = False) -> str:
+    """A configuration file with the hostile server, which may exit with its last words."""
+    words = f"import sys; sys.stderr.write({EVIL!r}); sys.exit(3)"
+    args = ["-c", words] if exits else SERVER[2:]
+    path = shell.home / "hostile.json"
+    path.write_text(json.dumps({"mcpServers": {"evil": {"command": SERVER[1], "args": args}}}))
+    return str(path)
+
+
+# The table of the gateway, which is drawn anew in place.
+TABLE = re.compile(r"\x1b\[(\?25[lh]|1m|0m|2K|1A)|\r")
+
+
+def test_the_table_of_the_gateway_shows_what_a_server_said_harmlessly(shell: Shell) -> None:
+    words = ["--config", configured(shell, exits=True), "--yes", "--no-record", "--no-auth"]
+    with terminal(shell, "gateway", *words, columns=300) as screen:
+        screen.read_while(lambda: "error: " not in screen.drawn, "the failure of the server")
+        screen.press_ctrl_c()
+        assert screen.end() == 0
+        assert "\x1b[1mServer" in screen.drawn
+        left = TABLE.sub("", screen.drawn).replace("\n", "")
+        assert not {each for each in left if unicodedata.category(each) in HARMFUL}, screen.drawn
+
+
+def test_a_run_of_saved_calls_shows_what_a_server_said_harmlessly(shell: Shell) -> None:
+    folder = shell.config.parent / "collections"
+    folder.mkdir(parents=True)
+    text = "version: 1\nserver: evil\ntests: [{name: a, call: run}, {name: b, call: fail}]\n"
+    (folder / "odd.mcp.yaml").write_text(text)
+    words = ["--config", configured(shell), "--yes", "--allow-writes", "--no-record"]
+    with terminal(shell, "collections", "run", "odd", *words) as screen:
         screen.end()
         assert "owned" in screen.drawn
         assert_harmless(screen)

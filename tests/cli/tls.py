@@ -23,7 +23,7 @@ class _Quiet(HTTPServer):
 def untrusted_port(folder: Path) -> Iterator[int]:
     """The port, for as long as the block lasts."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(_certificate(folder / "certificate.pem"))
+    context.load_cert_chain(self_signed(folder / "certificate.pem"))
     with _Quiet(("127.0.0.1", 0), BaseHTTPRequestHandler) as server:
         # The handshake is done where its failure is caught: when the request is read.
         server.socket = context.wrap_socket(
@@ -38,7 +38,7 @@ def untrusted_port(folder: Path) -> Iterator[int]:
             thread.join()
 
 
-def _certificate(path: Path) -> Path:
+def self_signed(path: Path) -> Path:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
     made = (

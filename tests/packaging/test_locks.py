@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 REQUIREMENTS = ROOT / "requirements"
@@ -33,14 +34,14 @@ def wanted_by(source: str) -> list[Requirement]:
 def test_every_runtime_dependency_is_locked_at_a_version_it_allows(lock: str) -> None:
     locked = pins(lock)
     for requirement in declared():
-        assert requirement.specifier.contains(locked[requirement.name])
+        assert requirement.specifier.contains(locked[canonicalize_name(requirement.name)])
 
 
 @pytest.mark.parametrize("kind", ["dev", "sqlite"])
 def test_every_development_tool_is_locked_at_a_version_it_allows(kind: str) -> None:
     locked = pins(f"{kind}.txt")
     for requirement in wanted_by(f"{kind}.in"):
-        assert requirement.specifier.contains(locked[requirement.name])
+        assert requirement.specifier.contains(locked[canonicalize_name(requirement.name)])
 
 
 def test_tests_run_with_the_versions_that_users_run() -> None:

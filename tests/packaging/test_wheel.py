@@ -78,6 +78,26 @@ def test_the_wheel_carries_the_notices_of_all_that_is_bundled_in_the_page(
         assert "{holder}" not in licence
 
 
+def test_the_wheel_carries_the_fonts_of_the_page_in_150_kb_with_their_licences(
+    wheel: zipfile.Path,
+) -> None:
+    page = wheel / "mcplens" / "web" / "static"
+    fonts = {
+        re.sub(r"-.{8}\.woff2$", "", file.name): len(file.read_bytes())
+        for file in (page / "assets").iterdir()
+        if file.name.endswith(".woff2")
+    }
+    alphabets = ("latin", "greek", "cyrillic")
+    families = ("inter", "jetbrains-mono")
+    wanted = {f"{family}-{alphabet}-wght-normal" for family in families for alphabet in alphabets}
+    assert set(fonts) == wanted
+    assert sum(fonts.values()) < 150_000
+    notices = (page / "NOTICES.txt").read_text(encoding="utf-8")
+    for family in families:
+        _, _, section = notices.partition(f"@fontsource-variable/{family} ")
+        assert "SIL OPEN FONT LICENSE Version 1.1" in section[:2000]
+
+
 @pytest.fixture(scope="module")
 def hook() -> ModuleType:
     spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")

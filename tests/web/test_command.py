@@ -21,6 +21,7 @@ from websockets.asyncio.client import connect
 
 from mcplens.cli.command_options import SHARED_NAMES, CommandOptions
 from mcplens.cli.target_resolution import overrides_of
+from tests.auth.protected import protected_beside
 from tests.cli.shell import TIMEOUT_S, Shell, read_until
 from tests.servers.run import argv
 
@@ -159,6 +160,28 @@ def test_another_address_is_served_with_a_warning(shell: Shell) -> None:
     read_until(process.stdout.fileno(), b"#token=")
     err = end(process)
     assert b"can be reached from other machines" in err
+
+
+def test_served_to_other_machines_a_sign_in_stays_out_of_private_networks(shell: Shell) -> None:
+    with protected_beside() as server, protected_beside() as other:
+        whole = server.metadata_of_resource
+        server.metadata_of_resource = lambda: whole() | {"authorization_servers": [other.base]}
+        server.valid = other.valid
+        auth = {"grant": "client_credentials", "clientId": "robot", "clientSecret": "robots-secret"}
+        shell.config.parent.mkdir(parents=True)
+        entry = {"url": server.url, "auth": auth}
+        shell.config.write_text(json.dumps({"mcpServers": {"closed": entry}}))
+        words = ("web", "closed", "--no-open", "--port", "0", "--host", "0.0.0.0")
+        process = shell.start(*words)
+        assert process.stderr is not None
+        err = read_until(process.stderr.fileno(), b"the page says more")
+        end(process)
+        assert b"127.0.0.1, an address of a private network" in err
+        assert other.asked == []
+        process = shell.start(*words, "--allow-private-networks")
+        assert process.stderr is not None
+        other.until_asked("/token", TIMEOUT_S)
+        end(process)
 
 
 def test_the_browser_is_started_with_a_token_that_opens_once(shell: Shell, tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ async def test_a_setting_that_nothing_uses_yet_is_shown_but_not_changed_here(
 ) -> None:
     async with site(tmp_path) as web, web.page() as page:
         settings = {one["name"]: one for one in page.hello["settings"]}
-        unused = settings["cacheTtlMs"]
+        unused = settings["settings"]
         assert (unused["is_used"], unused["is_editable"]) == (False, False)
         assert unused["note"] == "Not used by this version yet."
         used = settings["connectionRetryCount"]
@@ -228,6 +228,7 @@ async def test_a_form_shows_all_values_but_secrets(tmp_path: Path) -> None:
     env = {
         "LOG_LEVEL": "debug", "API_TOKEN": "t0ken", "PIN": "1234", "CODE": "${CODE}",
         "DATABASE": "postgres://me:pw@db/x", "DOCS": "https://h/?page=2",
+        "HEADERS": '{"Authorization": "Bearer n0ted"}', "NOTE": "a bearer of news",
     }  # fmt: skip
     write_config(
         tmp_path,
@@ -239,11 +240,12 @@ async def test_a_form_shows_all_values_but_secrets(tmp_path: Path) -> None:
     )
     async with site(tmp_path) as web, web.page() as page:
         local = await page.ask("ServerEntryOf", server_id="local")
-        assert {name: local["raw"]["env"][name] for name in ("LOG_LEVEL", "CODE", "DOCS")} == {
-            name: env[name] for name in ("LOG_LEVEL", "CODE", "DOCS")
-        }
+        assert {
+            name: local["raw"]["env"][name] for name in ("LOG_LEVEL", "CODE", "DOCS", "NOTE")
+        } == {name: env[name] for name in ("LOG_LEVEL", "CODE", "DOCS", "NOTE")}
         assert [(one["key"], one["name"]) for one in local["secrets"]] == [
-            ("env", "API_TOKEN"), ("env", "PIN"), ("env", "DATABASE"), ("secretKeys", "OTP"),
+            ("env", "API_TOKEN"), ("env", "PIN"), ("env", "DATABASE"), ("env", "HEADERS"),
+            ("secretKeys", "OTP"),
         ]  # fmt: skip
         assert not {"t0ken", "1234", "me:pw", "77"} & set(json.dumps(local["raw"]).split('"'))
         remote = await page.ask("ServerEntryOf", server_id="remote")

@@ -64,7 +64,7 @@ async def test_values_of_secret_keys_are_in_no_file(tmp_path: Path, way: str) ->
         event = await page.until(lambda: sent(page, call))
         (pinned,) = await page.ask("Pin", run_id=event["run_id"], seq=event["seq"], label="it")
         assert SECRET not in json.dumps(pinned)
-        (example,) = await page.ask("SaveExample", call_id=call["call_id"], name="one")
+        example = await page.ask("SaveCall", call_id=call["call_id"], key="kept", name="one")
         assert SECRET not in json.dumps(example)
         await written(web, 1)
         assert holders(tmp_path) == []
@@ -94,7 +94,7 @@ async def test_a_known_secret_that_a_server_repeats_is_masked_in_all_but_the_res
         assert again["result"] == call["result"]  # of this run it is in memory
         (pinned,) = await page.ask("Pin", run_id=event["run_id"], seq=event["seq"], label="it")
         assert SECRET not in json.dumps(pinned)
-        await page.ask("SaveExample", call_id=call["call_id"], name="one")
+        await page.ask("SaveCall", call_id=call["call_id"], key="kept", name="one")
         await written(web, 2)
         for shape in ("jsonl", "har"):
             _, exported = await web.get("/api/export", format=shape)

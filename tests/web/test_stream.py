@@ -9,6 +9,7 @@ import pytest
 
 from mcplens.bus import Bus
 from mcplens.clock import ManualClock
+from mcplens.downstream.bus_reader import BusReader
 from mcplens.events import LogReceived, Remark, StderrLine
 from mcplens.store.database import Database
 from mcplens.web import feed as feeds
@@ -19,7 +20,6 @@ from mcplens.web.feed import Feed
 from mcplens.web.messages import CommandReply
 from mcplens.web.outbox import encoded
 from mcplens.web.registry import LATEST_VIEWS
-from mcplens.workspace.bus_reader import BusReader
 
 from .harness import Page, Refusal, Site
 

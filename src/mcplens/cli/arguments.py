@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Of what was typed, in a message.
 _SHOWN_CHARACTERS: Final = 200
+# Of the values that a schema lists, in a message.
+_SHOWN_OPTIONS: Final = 50
 
 
 def parse_json(text: str, what: str) -> Any:
@@ -63,32 +65,60 @@ def parse_object(source: str, what: str) -> dict[str, Any]:
     return value
 
 
+class Typed(NamedTuple):
+    """One typed argument: text that the schema gives a type, or a value that was given as JSON."""
+
+    text: str
+    value: Any = None
+    is_json: bool = False
+
+
+class TypedArguments(NamedTuple):
+    """Arguments as they were typed, before the tool's schema is known."""
+
+    members: dict[str, Any]  # of JSON objects
+    by_key: dict[str, list[Typed]]
+
+
+def read_words(words: Iterable[str]) -> TypedArguments:
+    """What was typed, with its JSON parsed and its files read: no server is needed for that.
+
+    Raises:
+        UsageError: a word has none of the styles, or its JSON or its file cannot be read.
+    """
+    typed = TypedArguments({}, {})
+    for word in words:
+        if word.startswith("{"):
+            typed.members.update(parse_object(word, "the argument"))
+        else:
+            key, mark, text = _split(word)
+            if mark == ":=":
+                one = Typed(text, parse_json(text, key), is_json=True)
+            else:
+                one = Typed(read_source("@" + text, key) if mark == "@" else text)
+            typed.by_key.setdefault(key, []).append(one)
+    return typed
+
+
 def collect(
-    words: Iterable[str],
+    typed: TypedArguments,
     *,
-    whole: Mapping[str, Any] | None,
-    pairs: Iterable[str],
-    schema: Mapping[str, Any] | None,
-    is_forced: bool,
+    whole: Mapping[str, Any] | None = None,
+    schema: Mapping[str, Any] | None = None,
+    is_forced: bool = False,
 ) -> dict[str, Any]:
     """The arguments from every style at once; single ones win over those of a JSON object.
 
     Raises:
-        UsageError: a word has none of these styles, or violates the schema.
+        UsageError: an argument violates the schema.
     """
     from mcplens.protocol.schema_types import object_shape
 
-    arguments = dict(whole or {})
+    arguments = {**(whole or {}), **typed.members}
     shape = object_shape(schema)
-    given: dict[str, list[tuple[str, str]]] = {}
-    for word in [*words, *pairs]:
-        if word.startswith("{"):
-            arguments |= parse_object(word, "the argument")
-        else:
-            key, mark, text = _split(word)
-            given.setdefault(key, []).append((mark, text))
-    for key, texts in given.items():
-        arguments[key] = _value(key, texts, shape.properties.get(key), schema)
+    for key, texts in typed.by_key.items():
+        reading = _Reading(key, schema, is_forced)
+        arguments[key] = reading.value(texts, shape.properties.get(key))
     if schema is not None and not is_forced and whole is None:
         _fill_defaults(arguments, shape, schema)
         _check_names(arguments, shape, schema)
@@ -106,49 +136,70 @@ def _split(word: str) -> tuple[str, str, str]:
     return word[:at], mark, word[at + len(mark) :]
 
 
-def _value(key: str, texts: list[tuple[str, str]], schema: Any, root: Any) -> Any:
-    """The value of an argument; one that is given several times is a list, or a mistake."""
-    if len(texts) == 1:
-        return _one_value(key, *texts[0], schema, root)
-    from mcplens.protocol.schema_text import item_schema
+class _Reading(NamedTuple):
+    """How the texts of one argument become its value."""
 
-    items = item_schema(schema, root)
-    if not items:
-        raise click.UsageError(
-            f"{key} is given {len(texts)} times, but it is not known to be a list; "
-            f"{key}:=[…] sends a list"
-        )
-    return [_one_value(key, mark, text, items[0], root) for mark, text in texts]
+    key: str
+    root: Any
+    is_forced: bool
 
+    def value(self, texts: list[Typed], schema: Any) -> Any:
+        """The value of an argument; one that is given several times is a list, or a mistake."""
+        if len(texts) == 1:
+            return self._one_value(texts[0], schema)
+        from mcplens.protocol.schema_text import item_schema
 
-def _one_value(key: str, mark: str, text: str, schema: Any, root: Any) -> Any:
-    if mark == ":=":
-        return parse_json(text, key)
-    if mark == "@":
-        text = read_source("@" + text, key)
-    from mcplens.protocol.schema_text import from_text
+        items = item_schema(schema, self.root)
+        if not items:
+            raise click.UsageError(
+                f"{self.key} is given {len(texts)} times, but it is not known to be a list; "
+                f"{self.key}:=[…] sends a list"
+            )
+        return [self._one_value(one, items[0]) for one in texts]
 
-    try:
-        return from_text(text, schema, root)
-    except ValueError:
-        raise click.UsageError(_mismatch(key, text, schema, root)) from None
+    def _one_value(self, typed: Typed, schema: Any) -> Any:
+        if typed.is_json:
+            return typed.value
+        from mcplens.protocol.schema_text import from_text
+
+        try:
+            return from_text(typed.text, schema, self.root, any_option=self.is_forced)
+        except ValueError:
+            raise click.UsageError(_mismatch(self.key, typed.text, schema, self.root)) from None
 
 
 def _mismatch(key: str, text: str, schema: Any, root: Any) -> str:
     import json
 
-    from mcplens.protocol.schema_types import type_name
+    from mcplens.protocol.schema_text import item_schema
+    from mcplens.protocol.schema_types import listed_values, shown_value
 
-    wanted = " or ".join(type_name(schema, root).split("|"))
-    text = f"{key}: {text[:_SHOWN_CHARACTERS]!r} is not of type {wanted}"
+    shown = f"{key}: {text[:_SHOWN_CHARACTERS]!r}"
+    items = item_schema(schema, root)
+    if values := listed_values(items[0] if items else schema, root):
+        shown += " has an item that is not one of" if items else " is not one of"
+        options = ", ".join(map(shown_value, values[:_SHOWN_OPTIONS]))
+        more = ", …" if len(values) > _SHOWN_OPTIONS else ""
+        return f"{shown} {options}{more}\n--force sends it anyway"
+    wanted = _kinds(schema, root)
+    text = f"{shown} is not of type {wanted}"
     if "object" in wanted:
         from mcplens.protocol.schema_examples import example_of
 
-        example = json.dumps(example_of(schema, root=root), ensure_ascii=False)
+        value = [example_of(items[0], root=root)] if items else example_of(schema, root=root)
+        example = json.dumps(value, ensure_ascii=False)
         return f"{text}; write it as JSON, such as {key}='{example}'"
     if "[]" in wanted:
         return f"{text}; write its items with commas between them, or {key}:=[…]"
     return f"{text}; {key}:=JSON sends any value"
+
+
+def _kinds(schema: Any, root: Any) -> str:
+    """The kinds of value in words: `integer or null`; nested ones as the lists have them."""
+    from mcplens.protocol.schema_types import type_name
+
+    name = type_name(schema, root)
+    return name if "(" in name else name.replace("|", " or ")
 
 
 def _fill_defaults(arguments: dict[str, Any], shape: ObjectShape, root: Any) -> None:
@@ -161,8 +212,6 @@ def _fill_defaults(arguments: dict[str, Any], shape: ObjectShape, root: Any) -> 
 
 
 def _check_names(arguments: Mapping[str, Any], shape: ObjectShape, root: Any) -> None:
-    from mcplens.protocol.schema_types import type_name
-
     known = shape.properties
     unknown = [] if shape.is_open or not known else [key for key in arguments if key not in known]
     missing = [key for key in shape.required if key not in arguments]
@@ -170,7 +219,7 @@ def _check_names(arguments: Mapping[str, Any], shape: ObjectShape, root: Any) ->
         return
     lines = [f"unknown argument {key}{_nearest(key, known)}" for key in unknown]
     for key in missing:
-        kinds = " or ".join(type_name(known.get(key), root).split("|"))
+        kinds = _kinds(known.get(key), root)
         lines.append(f"missing argument {key}" + ("" if kinds == "any" else f" ({kinds})"))
     lines.append("--force sends it anyway")
     raise click.UsageError("\n".join(lines))

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from mcplens.cli import exit_codes, output
-from mcplens.cli.arguments import collect, parse_object
+from mcplens.cli.arguments import collect, parse_object, read_words
 from mcplens.cli.command_options import CommandOptions, Seconds, name_option, shared_options
 from mcplens.cli.command_runner import run
 from mcplens.cli.completion_candidates import complete_words
@@ -63,13 +63,14 @@ def command(
     target, tool, rest = split_tool(flags, words)
     given = whole if whole is not None else params
     arguments_given = parse_object(given, "--args") if given is not None else None
+    typed = read_words([*rest, *pairs])
     extra = parse_object(meta, "--meta") if meta is not None else None
 
     async def work(client: Client) -> int:
         is_typed = bool(rest or pairs or given is None)
         schema = await _schema(client, flags, target, tool) if is_typed else None
         arguments = collect(
-            rest, whole=arguments_given, pairs=pairs, schema=schema, is_forced=bool(flags.force)
+            typed, whole=arguments_given, schema=schema, is_forced=bool(flags.force)
         )
         if detach:
             lifetime = 60.0 if ttl is None else ttl

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
@@ -199,7 +200,8 @@ _SHARED = [
                  help="How to answer elicitation: ask, accept, decline, cancel or @file."),
     click.option("--root", "roots", multiple=True, metavar="PATH", callback=_folders,
                  help="Offer this folder as a root; may be repeated."),
-    click.option("--force", is_flag=True, help="Send requests whose capability the server lacks."),
+    click.option("--force", is_flag=True,
+                 help="Send what the server's schemas or capabilities refuse."),
     click.option("--json", "is_json", is_flag=True, help="Print what the server sent, as JSON."),
     click.option("-q", "--quiet", "is_quiet", is_flag=True, help="Print only the result."),
     click.option("-v", "--verbose", "is_verbose", is_flag=True, help="Show every frame on stderr."),
@@ -236,22 +238,26 @@ def shared_options(function: F) -> F:
 
     wrapper.__name__ = function.__name__
     wrapper.__doc__ = function.__doc__
-    wrapper.__click_params__ = getattr(function, "__click_params__", [])  # type: ignore[attr-defined]
+    own = getattr(function, "__click_params__", [])
+    wrapper.__click_params__ = [*own, *_shared_parameters()]  # type: ignore[attr-defined]
     decorated: Any = wrapper
-    for option in reversed(_SHARED):
-        decorated = option(decorated)
     return decorated  # type: ignore[no-any-return]
+
+
+@cache
+def _shared_parameters() -> list[click.Parameter]:
+    """The shared options as click keeps them: the last one first. All commands have the same."""
+
+    def no_command() -> None: ...
+
+    for option in reversed(_SHARED):
+        option(no_command)
+    return no_command.__click_params__  # type: ignore[attr-defined,no-any-return]
 
 
 def default_options() -> dict[str, Any]:
     """The shared options when none is given, for a command that has no use for most of them."""
-
-    def no_command() -> None: ...
-
-    for option in _SHARED:
-        option(no_command)
-    parameters: list[click.Parameter] = no_command.__click_params__  # type: ignore[attr-defined]
-    return click.Command(None, params=parameters).make_context("", []).params
+    return click.Command(None, params=_shared_parameters()).make_context("", []).params
 
 
 SHARED_NAMES = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from mcplens.cli import output
-from mcplens.cli.arguments import collect
+from mcplens.cli.arguments import collect, read_words
 from mcplens.cli.command_options import CommandOptions, name_option, shared_options
 from mcplens.cli.command_runner import run
 from mcplens.cli.completion_candidates import complete_words
@@ -32,7 +32,7 @@ def command(flags: CommandOptions, words: tuple[str, ...]) -> None:
       'demo://greeting/{name}' name=A
     """
     target, name, rest = split_tool(flags, words)
-    given = collect(rest, whole=None, pairs=(), schema=None, is_forced=True)
+    given = collect(read_words(rest))
     if not given:
         raise click.UsageError("name the argument and its start: ARGUMENT=START")
     argument = list(given)[-1]

@@ -22,27 +22,32 @@ if TYPE_CHECKING:
     from mcplens.config.model import ServerEntry
 
 
-def confirm_entry(flags: CommandOptions, entry: ServerEntry) -> None:
-    """Cloned or imported entries must not run commands by themselves: ask once per content."""
+def confirm_entry(flags: CommandOptions, entry: ServerEntry, *, is_optional: bool = False) -> bool:
+    """Cloned or imported entries must not run commands by themselves: ask once per content.
+
+    Returns whether it may be used; a no ends the command, unless it `is_optional`.
+    """
     from mcplens.config.environment import current_environment
     from mcplens.workspace.confirmation import Confirmations
 
     confirmations = Confirmations(current_environment())
     if not confirmations.is_needed(entry):
-        return
-    if not flags.is_trusted:
-        confirm(*_question(entry))
+        return True
+    if not flags.is_trusted and not confirm(*_question(entry), is_optional=is_optional):
+        return False
     try:
         confirmations.confirm(entry)
     except InspectorError as problem:  # it may be used this once
         output.note(f"mcplens: {problem.message}", fg="yellow")
+    return True
 
 
-def confirm(question: str, act: str) -> None:
-    """Ask on a terminal; elsewhere --yes is required."""
+def confirm(question: str, act: str, *, is_optional: bool = False) -> bool:
+    """Ask on a terminal; elsewhere --yes is required. A no ends the command, or is returned."""
     if not sys.stdin.isatty():
         raise click.UsageError(f"{question}\nUse --yes to {act}.")
-    click.confirm(f"{question}\n{act[0].upper()}{act[1:]}?", abort=True, err=True)
+    asked = f"{question}\n{act[0].upper()}{act[1:]}?"
+    return click.confirm(asked, abort=not is_optional, err=True)
 
 
 def _question(entry: ServerEntry) -> tuple[str, str]:
@@ -56,8 +61,6 @@ def _question(entry: ServerEntry) -> tuple[str, str]:
     else:
         url = next(raw[key] for key in ("url", "serverUrl", "httpUrl") if raw.get(key))
         lines, act = [f"{path} connects {entry.name} to:", f"  {url}"], "connect to it"
-        files = (entry.auth.get(name) for name in ("privateKeyFile", "subjectTokenFile"))
-        lines += [f"  and signs in with your file {file}" for file in files if file]
         headers = given_values(entry.headers, raw.get("headers"))
         lines += [f"  with the header {name}: {value}" for name, value in headers.items()]
     options = other_options(entry)

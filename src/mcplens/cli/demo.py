@@ -10,7 +10,7 @@ from mcplens.cli import output
 from mcplens.cli.command_options import CommandOptions, shared_options
 from mcplens.cli.command_runner import run
 from mcplens.cli.target_resolution import DEMO
-from mcplens.cli.web import show, web_options
+from mcplens.cli.web import WebOptions, show, web_options
 from mcplens.session.client import Client
 
 _CALLS: tuple[tuple[str, dict[str, object]], ...] = (
@@ -25,9 +25,7 @@ _CALLS: tuple[tuple[str, dict[str, object]], ...] = (
 )
 @web_options
 @shared_options
-def command(
-    flags: CommandOptions, is_list: bool, host: str, port: int | None, no_open: bool
-) -> None:
+def command(flags: CommandOptions, is_list: bool, serving: WebOptions) -> None:
     """Open the web UI on the bundled demo server.
 
     \b
@@ -36,7 +34,7 @@ def command(
     """
     if is_list:
         run(flags, DEMO, _show)
-    show(flags, DEMO, host=host, port=port, no_open=no_open)
+    show(flags, DEMO, serving)
 
 
 async def _show(client: Client) -> None:

@@ -17,8 +17,8 @@ from mcplens.errors import InspectorError, ServerError, help_slug
 from mcplens.events import Event, FrameReceived, StderrLine
 from mcplens.protocol.frames import Malformed
 
-# Enough for the end of a traceback.
-_LAST_LINES: Final = 10
+# Enough for a traceback of Node, which has its cause above the stack.
+_LAST_LINES: Final = 20
 _SHOWN_CHARACTERS: Final = 200
 _LABEL_WIDTH: Final = 11
 
@@ -112,10 +112,19 @@ def _step_of(error: InspectorError, evidence: Evidence) -> Step:
     if step is None:
         name = f"the answer to {method}" if method else ""
         step = Step(name, "a result" if isinstance(error, ServerError) else "", "")
+    if error.code == "CONFIGURATION_INVALID" and not error.details.keys() & {"file", "key"}:
+        return STEPS["TARGET"]
     if error.code == "REQUEST_TIMEOUT" and error.details.get("phase") == "task":
         return _task_step(error, evidence)
     if error.code == "REQUEST_TIMEOUT" and method:
         step = Step(f"the answer to {method}", step.expected, step.hint)
+    if error.code == "CONNECTION_TIMEOUT" and (url := _listening_at(evidence)):
+        return Step(
+            "handshake",
+            "a server that speaks on stdin and stdout",
+            f"it seems to listen at {url}: start it by itself and use that URL, "
+            "or look for its option for stdio",
+        )
     if error.code == "CONNECTION_TIMEOUT" and evidence.strays and not evidence.is_remote:
         return STEPS["STRAY_OUTPUT"]
     if error.code == "CONNECTION_TIMEOUT" and error.details.get("step") == "opening the transport":
@@ -140,6 +149,22 @@ def _step_of(error: InspectorError, evidence: Evidence) -> Step:
     if evidence.is_remote and not evidence.is_connected:
         return _with_tls_hint(_http_step(error, step), error, evidence)
     return step
+
+
+# An address of this machine that a server prints when it listens there.
+_LOCAL_URL: Final = re.compile(
+    r"https?://(?:localhost|127\.[\d.]+|0\.0\.0\.0|\[::1?\])(?::\d+)?(?:/[\w./-]*)?"
+)
+
+
+def _listening_at(evidence: Evidence) -> str | None:
+    """The address that a command printed instead of speaking; an MCP endpoint, if one is named."""
+    if evidence.is_remote:
+        return None
+    printed = [stray.raw.decode("utf-8", "replace") for stray in evidence.strays]
+    found = [url for line in (*evidence.stderr, *printed) for url in _LOCAL_URL.findall(line)]
+    endpoints = [url for url in found if url.rstrip("./").endswith(("/mcp", "/sse"))]
+    return next((url.rstrip(".") for url in (*endpoints, *found)), None)
 
 
 def _with_tls_hint(step: Step, error: InspectorError, evidence: Evidence) -> Step:

@@ -17,7 +17,8 @@ class Step(NamedTuple):
 
 
 # By the code of the error. STRAY_OUTPUT is CONNECTION_TIMEOUT after output that is not a message,
-# LISTENING is CONNECTION_FAILED of our own page, NOT_ON_WINDOWS that of a command there.
+# LISTENING is CONNECTION_FAILED of our own page, NOT_ON_WINDOWS that of a command there, and
+# TARGET is CONFIGURATION_INVALID that is not about a file.
 STEPS: Final = {
     "COMMAND_NOT_FOUND": Step(
         "finding the command",
@@ -26,6 +27,11 @@ STEPS: Final = {
     ),
     "CONFIGURATION_INVALID": Step(
         "reading the configuration", "", "fix the configuration as described above"
+    ),
+    "TARGET": Step(
+        "checking the target and its options",
+        "a server that these can lead to",
+        "correct it as described above",
     ),
     "SERVER_EXITED": Step(
         "handshake",
@@ -112,7 +118,7 @@ _PATH_HINT = "check the path of the URL; MCP servers are often at /mcp or /sse"
 HTTP_HINTS: Final = {
     200: _PATH_HINT,
     400: "pin the revision that the server speaks with --protocol",
-    403: "send a credential that may do this: -H 'Authorization: Bearer …'",
+    403: "read what the server says; if it wants a credential: -H 'Authorization: Bearer …'",
     404: _PATH_HINT,
     405: _PATH_HINT,
     406: _PATH_HINT,

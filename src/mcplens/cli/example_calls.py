@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import click
 
-from mcplens.cli.arguments import collect
+from mcplens.cli.arguments import collect, read_words
 from mcplens.cli.command_options import CommandOptions
 from mcplens.protocol.result_types import Prompt, Resource, ResourceTemplate, Tool
 from mcplens.protocol.schema_examples import example_object, example_of
@@ -114,7 +114,7 @@ def _word(key: str, value: Any, schema: Mapping[str, Any] | None) -> str:
 
 def _read_back(words: list[str], schema: Mapping[str, Any] | None) -> dict[str, Any] | None:
     try:
-        return collect(words, whole=None, pairs=(), schema=schema, is_forced=True)
+        return collect(read_words(words), schema=schema, is_forced=True)
     except click.UsageError:
         return None
 

@@ -19,7 +19,6 @@ from mcplens.protocol.schema_types import (
     type_name,
     type_of,
 )
-from mcplens.protocol.uri_templates import variables_of
 
 Row = tuple[str, str]
 
@@ -137,6 +136,8 @@ def show_resource(resource: Resource, example: str) -> None:
 def show_template(template: ResourceTemplate, example: str) -> None:
     """A resource template and its variables."""
     _head(template.uri_template, template.title or template.name, template.description)
+    from mcplens.protocol.uri_templates import variables_of
+
     variables = variables_of(template.uri_template)
     rows = [(one.name, "optional" if one.is_optional else "required") for one in variables]
     _section("variables", rows or [("none", "")])

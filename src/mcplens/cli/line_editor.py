@@ -80,12 +80,12 @@ class TerminalReader:
         if self._editor is not None:
             self._editor.draw(self.prefix)
 
-    async def read_line(self, prompt: str) -> str | None:
-        """The text up to Enter; None at the end of the input."""
+    async def read_line(self, prompt: str, *, is_hidden: bool = False) -> str | None:
+        """The text up to Enter; None at the end of the input. `is_hidden` shows dots instead."""
         if not self._is_terminal:
             output.note(self.prefix + prompt)
             return await self.read_plain_line()
-        editor = self._editor = LineEditor(prompt)
+        editor = self._editor = LineEditor(prompt, is_hidden=is_hidden)
         editor.draw(self.prefix)
         try:
             while not editor.is_done:
@@ -94,7 +94,7 @@ class TerminalReader:
                 editor.draw(self.prefix)
         finally:
             self._editor = None
-            output.end_prompt(editor.prompt, editor.text)
+            output.end_prompt(editor.prompt, editor.shown)
         return editor.line
 
     async def read_plain_line(self) -> str | None:
@@ -113,8 +113,9 @@ class TerminalReader:
 class LineEditor:
     """One line being typed; keys in, no I/O but the drawing of it."""
 
-    def __init__(self, prompt: str) -> None:
+    def __init__(self, prompt: str, *, is_hidden: bool = False) -> None:
         self.prompt = prompt
+        self.is_hidden = is_hidden
         self.text = ""
         self.is_done = False
         self.line: str | None = None
@@ -123,6 +124,10 @@ class LineEditor:
 
     def __repr__(self) -> str:
         return f"<LineEditor {self.prompt!r} {len(self.text)} typed>"
+
+    @property
+    def shown(self) -> str:
+        return "•" * len(self.text) if self.is_hidden else self.text
 
     def feed(self, data: bytes) -> bytes:
         """Process typed text; returns what follows the end of the line."""
@@ -164,7 +169,7 @@ class LineEditor:
         """One row of the terminal, whatever its width: of a long line the end is shown."""
         room = output.width() - 1
         prompt = _start_of(prefix + self.prompt, room - _LEAST_ROOM)
-        output.show_prompt(prompt, _end_of(self.text, room - _cells(prompt)))
+        output.show_prompt(prompt, _end_of(self.shown, room - _cells(prompt)))
 
 
 def _cells(text: str) -> int:

@@ -39,8 +39,10 @@ COMMANDS = {
     "shell": ("shell", "command", "Run many commands over one connection."),
     "watch": ("watch", "command", "Show events as they happen."),
     "tap": ("tap", "command", "Run a server for another client and record what they say."),
+    "gateway": ("gateway", "command", "Serve all configured servers as one MCP server."),
     "history": ("history", "command", "Look at what earlier runs sent and received."),
     "auth": ("auth", "command", "Sign in to servers, and out again."),
+    "collections": ("collections", "command", "List, show and run calls that are kept in files."),
     "servers": ("servers", "command", "List, add, remove, import, export configured servers."),
     "demo": ("demo", "command", "Open the web UI on the bundled demo server."),
     "help": ("help_command", "command", "Explain an error or a command."),
@@ -154,11 +156,16 @@ def main(argv: list[str] | None = None) -> None:
     if "--" in words:
         at = words.index("--")
         words, command = words[:at], words[at + 1 :]
+    given = words
     try:
         words = _with_command(words)
         code = group.main(words, "mcplens", standalone_mode=False, obj=CommandOptions(command))
         output.flush()
     except click.ClickException as problem:
+        if isinstance(problem, click.UsageError) and (command_name := _late_command(given)):
+            option = given[0].partition("=")[0]
+            text = f"options come after the command: mcplens {command_name} … {option}"
+            problem = click.UsageError(text)
         _refuse(problem, is_json="--json" in words)
         code = problem.exit_code
     except click.Abort:
@@ -183,6 +190,12 @@ def _with_command(words: list[str]) -> list[str]:
     from mcplens.cli.target_resolution import is_understood
 
     return ["web", *words] if is_understood(first) else words
+
+
+def _late_command(words: list[str]) -> str | None:
+    """The command after an option, as other programs have it."""
+    is_option = bool(words) and words[0].startswith("-")
+    return next((word for word in words if word in COMMANDS), None) if is_option else None
 
 
 def _replace_closed_streams() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from mcplens.cli import output
-from mcplens.cli.arguments import collect, parse_object
+from mcplens.cli.arguments import collect, parse_object, read_words
 from mcplens.cli.command_options import CommandOptions, name_option, shared_options
 from mcplens.cli.command_runner import run
 from mcplens.cli.completion_candidates import complete_words
@@ -36,7 +36,7 @@ def command(
     """
     target, name, rest = split_tool(flags, words)
     given = parse_object(whole, "--args") if whole is not None else None
-    arguments = collect(rest, whole=given, pairs=(), schema=None, is_forced=True)
+    arguments = collect(read_words(rest), whole=given)
 
     async def work(client: Client) -> None:
         result = await client.get_prompt(

@@ -9,7 +9,7 @@ import sys
 import click
 
 from mcplens.cli import output
-from mcplens.cli.arguments import collect
+from mcplens.cli.arguments import collect, read_words
 from mcplens.cli.command_options import CommandOptions, shared_options
 from mcplens.cli.command_runner import run
 from mcplens.cli.completion_candidates import complete_words
@@ -65,7 +65,7 @@ def _filled(template: str, words: list[str], *, is_forced: bool) -> str:
         return template  # by force as it stands, braces and all
     text_or_list = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
     schema = {"properties": {one.name: text_or_list for one in variables}}
-    values = collect(words, whole=None, pairs=(), schema=schema, is_forced=is_forced)
+    values = collect(read_words(words), schema=schema, is_forced=is_forced)
     missing = [one.name for one in variables if not one.is_optional and one.name not in values]
     if missing and not is_forced:
         needed = " ".join(f"{name}=…" for name in missing)

@@ -25,7 +25,7 @@ from mcplens.cli.exit_codes import CommandError, as_command_error
 from mcplens.cli.servers_import import import_command
 
 if TYPE_CHECKING:
-    from mcplens.config.model import Configuration
+    from mcplens.config.model import Configuration, ServerEntry
 
 _json_option = click.option("--json", "is_json", is_flag=True, help="Print it as JSON.")
 
@@ -271,6 +271,8 @@ def export(
         exported = export_servers(entries, shape)  # type: ignore[arg-type]  # click checked it
         for remark in exported.remarks:
             output.note(f"note: {remark}", fg="yellow")
+        for entry in entries:
+            _tell_secrets(entry, (*configuration.settings.secret_keys, *entry.secret_keys))
         if path is None:
             output.write_bytes(exported.text.encode())
             return
@@ -278,3 +280,30 @@ def export(
             raise CommandError(f"{path} already exists; --replace overwrites it")
         written = write_text(path, exported.text, is_private=True)  # secrets may be in it
     tell_written(f"{len(entries)} servers are in {written.path}", written)
+
+
+def _tell_secrets(entry: ServerEntry, keys: tuple[str, ...]) -> None:
+    """The export has secrets as they are; whoever passes it on should know."""
+    from mcplens.workspace.form_masking import secret_names
+
+    if names := secret_names(entry.raw, keys):
+        it = "this secret" if len(names) == 1 else "these secrets"
+        output.note(f"note: {entry.name}: {it} can be read in it: {', '.join(names)}", fg="yellow")
+
+
+# -- schema -------------------------------------------------------------------------------------
+
+
+@command.command("schema")
+@click.option("--print", "is_printed", is_flag=True, help="Print the schema itself.")
+def schema(is_printed: bool) -> None:
+    """Print the address of the configuration file's JSON Schema, for "$schema" in mcp.json.
+
+    \b
+    mcplens servers schema
+    mcplens servers schema --print
+    """
+    from mcplens.config.json_schema import SCHEMA_FILE
+
+    text = SCHEMA_FILE.read_text(encoding="utf-8") if is_printed else f"{SCHEMA_FILE.as_uri()}\n"
+    output.write_bytes(text.encode())

@@ -89,6 +89,25 @@ def _named(flags: CommandOptions, text: str) -> Target:
     raise click.UsageError(_not_understood(text, configuration))
 
 
+def resolve_configured(flags: CommandOptions, name: str) -> Target:
+    """A configured server by its name; never a URL, a script or a host, whatever it looks like.
+
+    Raises:
+        UsageError: there is none of this name.
+        InspectorError: the configuration is wrong.
+    """
+    from mcplens.config.configuration import load_configuration
+
+    configuration = load_configuration(flags.config)
+    entry = configuration.find(name)
+    if entry is not None:
+        return _from_entry(flags, name, entry, configuration)
+    if name == DEMO:
+        return Target(DEMO, [sys.executable, "-m", "mcplens.demo"], with_options(flags, {}))
+    known = [*(one.name for one in configuration.servers), DEMO]
+    raise click.UsageError(f"there is no configured server {name!r}.{_near(name, known)}")
+
+
 def is_understood(text: str) -> bool:
     """Whether a word names a server, by itself."""
     from mcplens.config.configuration import load_configuration

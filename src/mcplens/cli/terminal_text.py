@@ -30,34 +30,43 @@ _INVISIBLE: Final = (
     r"\ud800-\udfff\ufdd0-\ufdef\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
     r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
 )
-_HARMFUL: Final = re.compile(f"[{_CONTROLS}{_INVISIBLE}]")
-_HARMFUL_IN_A_LINE: Final = re.compile(f"[\n\t{_CONTROLS}{_INVISIBLE}]")
+# These patterns are large, so each is compiled when it is first needed: by `re`, which keeps it.
+_HARMFUL: Final = f"[{_CONTROLS}{_INVISIBLE}]"
+_HARMFUL_IN_A_LINE: Final = f"[\n\t{_CONTROLS}{_INVISIBLE}]"
 # A joiner stays between two emoji, and between two letters of scripts that are spelt with it.
-_JOINED: Final = re.compile(
+_JOINED: Final = (
     r"[\u2190-\u2bff\ufe0f\U0001f000-\U0001faff]\u200d[\u2190-\u2bff\U0001f000-\U0001faff]"
     r"|[\u0600-\u109f\u1780-\u17ff][\u200c\u200d][\u0600-\u109f\u1780-\u17ff]"
 )
-_COLOURS: Final = re.compile(r"\x1b\[[0-9;:]*m")
+_COLOURS: Final = r"\x1b\[[0-9;:]*m"
 
 
 def visible(text: str) -> str:
     """The text with harmful characters escaped (`\\x1b`, `\\u202e`); newline and tab stay."""
-    return _HARMFUL.sub(_escaped, text.replace("\r\n", "\n"))
+    text = text.replace("\r\n", "\n")
+    return text if _is_plain(text) else re.sub(_HARMFUL, _escaped, text)
 
 
 def one_line(text: str) -> str:
     """As `visible()`, with newlines and tabs escaped too."""
-    return _HARMFUL_IN_A_LINE.sub(_escaped, text)
+    is_plain = text.isascii() and text.isprintable()
+    return text if is_plain else re.sub(_HARMFUL_IN_A_LINE, _escaped, text)
 
 
 def visible_json(text: str) -> str:
     """JSON text whose harmful characters are escaped as JSON does it: the value is the same."""
-    return _HARMFUL.sub(_escaped_in_json, text.replace("\r\n", "\n"))
+    text = text.replace("\r\n", "\n")
+    return text if _is_plain(text) else re.sub(_HARMFUL, _escaped_in_json, text)
 
 
 def without_colours(text: str) -> str:
     """Text without codes for colours, which many programs print whether or not they are asked."""
-    return _COLOURS.sub("", text) if "\x1b" in text else text
+    return re.sub(_COLOURS, "", text) if "\x1b" in text else text
+
+
+def _is_plain(text: str) -> bool:
+    """Whether this is printable ASCII in lines, as most text is."""
+    return text.isascii() and text.replace("\n", "").replace("\t", "").isprintable()
 
 
 def _escaped(match: re.Match[str]) -> str:
@@ -74,7 +83,8 @@ def _escaped_in_json(match: re.Match[str]) -> str:
 
 
 def _joins(match: re.Match[str]) -> bool:
-    return bool(match.start() and _JOINED.match(match.string, match.start() - 1, match.end() + 1))
+    around = match.string[max(match.start() - 1, 0) : match.end() + 1]
+    return bool(match.start() and re.match(_JOINED, around))
 
 
 class Styled:
@@ -128,20 +138,22 @@ def write_text(
     )
     rendered = Styled(*_parts_of(text)).rendered(has_colours=has_colours, is_line=is_line)
     ours = (_ERASE if erases else "") + rendered + end
-    if isinstance(stream, GuardedStream):
-        stream.write_own(ours)
-    else:
-        stream.write(ours)
+    write_own(stream, ours)
     stream.flush()
 
 
 def write_sequence(stream: TextIO, sequence: str) -> None:
     """Write an escape sequence of ours, made of nothing that a server wrote."""
-    if isinstance(stream, GuardedStream):
-        stream.write_own(sequence + "\n")
-    else:
-        stream.write(sequence + "\n")
+    write_own(stream, sequence + "\n")
     stream.flush()
+
+
+def write_own(stream: TextIO, text: str) -> None:
+    """Write text as it is: with escape sequences of ours, and nothing harmful of a server's."""
+    if isinstance(stream, GuardedStream):
+        stream.write_own(text)
+    else:
+        stream.write(text)
 
 
 class GuardedStream(io.TextIOWrapper):
@@ -171,7 +183,7 @@ class GuardedStream(io.TextIOWrapper):
         return len(text)
 
     def write_own(self, text: str) -> None:
-        """Text with escape sequences of ours; for `write_text()` alone."""
+        """Text with escape sequences of ours; for the function `write_own()` alone."""
         super().write(text)
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import gc
 import os
 import signal
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
+import msgspec
 
 from mcplens.cli import exit_codes, output
 from mcplens.cli.command_options import CommandOptions, shared_options
@@ -31,9 +33,42 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class WebOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the web UI is served, and what follows from that."""
+
+    host: str
+    port: int | None
+    no_open: bool
+    collections: tuple[str, ...]
+    allow_private_networks: bool
+
+    @property
+    def sign_in_networks(self) -> str:
+        """The networks in which addresses that servers name for a sign-in are asked."""
+        from mcplens.transports.private_networks import sign_in_networks
+
+        return sign_in_networks(self.host, allows_private=self.allow_private_networks)
+
+
 def web_options(function: F) -> F:
-    """The options of every command that opens the web UI."""
+    """The options of every command that opens the web UI; it gets them as `serving`."""
+
+    @functools.wraps(function)
+    def collected(*args: Any, **given: Any) -> Any:
+        names = WebOptions.__struct_fields__
+        serving = WebOptions(**{name: given.pop(name) for name in names})
+        return function(*args, serving=serving, **given)
+
+    decorated: Any = collected
     for option in (
+        click.option(
+            "--allow-private-networks", is_flag=True,
+            help="With --host: sign-ins may reach private addresses that servers name.",
+        ),
+        click.option(
+            "--collection", "collections", multiple=True, metavar="FILE",
+            help="Show this file of saved calls too, and let the page write it; may be repeated.",
+        ),
         click.option("--no-open", is_flag=True, help="Do not open a browser."),
         click.option(
             "--port", type=click.IntRange(0, 65535), metavar="N",
@@ -44,17 +79,15 @@ def web_options(function: F) -> F:
             help="Address to serve on; any but 127.0.0.1 is reachable from other machines.",
         ),
     ):  # fmt: skip
-        function = option(function)
-    return function
+        decorated = option(decorated)
+    return cast("F", decorated)
 
 
 @click.command("web")
 @click.argument("target", required=False, shell_complete=complete_target)
 @web_options
 @shared_options
-def command(
-    flags: CommandOptions, target: str | None, host: str, port: int | None, no_open: bool
-) -> None:
+def command(flags: CommandOptions, target: str | None, serving: WebOptions) -> None:
     """Open the web UI with all configured servers and TARGET.
 
     \b
@@ -63,12 +96,10 @@ def command(
     mcplens web --port 7000 --no-open
     mcplens web -- python server.py
     """
-    show(flags, target, host=host, port=port, no_open=no_open)
+    show(flags, target, serving)
 
 
-def show(
-    flags: CommandOptions, target: str | None, *, host: str, port: int | None, no_open: bool
-) -> None:
+def show(flags: CommandOptions, target: str | None, serving: WebOptions) -> None:
     """Serve the web UI until somebody presses Ctrl-C."""
     if flags.elicit not in (None, "ask"):
         raise click.UsageError(
@@ -76,20 +107,19 @@ def show(
             "`elicitation` answers them: name it with --sampling"
         )
     with reporting(flags, target or "the web UI"), contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(_serve(flags, target, host, port, no_open))
+        asyncio.run(_serve(flags, target, serving))
     output.note("mcplens: closed")
     sys.exit(exit_codes.DONE)
 
 
-async def _serve(
-    flags: CommandOptions, target: str | None, host: str, port: int | None, no_open: bool
-) -> None:
+async def _serve(flags: CommandOptions, target: str | None, serving: WebOptions) -> None:
     from mcplens.background import Background
     from mcplens.transports.network import is_loopback
     from mcplens.web.server import open_web
     from mcplens.workspace.workspace import Workspace
 
     _calm_collector()
+    host = serving.host
     stop = asyncio.Event()
     if os.name == "posix":
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
@@ -98,10 +128,14 @@ async def _serve(
         record=not flags.no_record,
         trace=flags.trace,
         warn=lambda text: output.note(f"mcplens: {text}", fg="yellow"),
+        sign_in_networks=serving.sign_in_networks,
+        collections=serving.collections,
     )
     async with workspace:
         server_id = _prepare(flags, workspace, target)
-        async with open_web(workspace, host=host, port=port, first_server_id=server_id) as opened:
+        async with open_web(
+            workspace, host=host, port=serving.port, first_server_id=server_id
+        ) as opened:
             if not is_loopback(host):
                 output.note(
                     f"mcplens: {host} can be reached from other machines; anyone who has the "
@@ -112,7 +146,7 @@ async def _serve(
             if server_id is not None:
                 _connect(workspace, server_id)
                 beside.start(_tell_of_failure(workspace, server_id), "tell of a failure")
-            _tell(opened, no_open=no_open)
+            _tell(opened, no_open=serving.no_open)
             try:
                 await stop.wait()
             finally:

@@ -17,16 +17,20 @@ from mcplens.web.api import (
     auth,
     calls,
     catalog,
+    collection_runs,
+    collections,
     confirmation,
     exact_bytes,
-    examples,
+    example_arguments,
     history,
     patterns,
     questions,
+    runs,
     server_entries,
     server_export,
     servers,
     settings,
+    taps,
     tasks,
 )
 from mcplens.web.registry import HANDLERS, Command
@@ -34,8 +38,9 @@ from mcplens.workspace.workspace import Workspace
 
 # They register their commands when they are imported.
 SUBJECTS: Final = (
-    answer_settings, auth, calls, catalog, confirmation, exact_bytes, examples, history, patterns,
-    questions, server_entries, server_export, servers, settings, tasks,
+    answer_settings, auth, calls, catalog, collection_runs, collections, confirmation, exact_bytes,
+    example_arguments, history, patterns, questions, runs, server_entries, server_export, servers,
+    settings, taps, tasks,
 )  # fmt: skip
 
 

@@ -15,9 +15,9 @@ from typing import Final
 import msgspec
 
 from mcplens.bus import Bus
+from mcplens.downstream.bus_reader import BusReader
 from mcplens.events import Event
 from mcplens.web.event_rows import EventEncoder
-from mcplens.workspace.bus_reader import BusReader
 
 # How far a browser may fall behind before it misses events: as many as a page keeps, or the size of
 # 160,000 short ones.

@@ -13,9 +13,11 @@ from msgspec import Raw
 
 from mcplens.web.api.answer_settings import ProfileView
 from mcplens.web.api.calls import CallView
+from mcplens.web.api.collection_runs import CollectionRunView
 from mcplens.web.api.errors import ErrorView
 from mcplens.web.api.events import EventView
 from mcplens.web.api.questions import QuestionView
+from mcplens.web.api.runs import RunInfoView
 from mcplens.web.api.servers import ServerView
 from mcplens.web.api.settings import SettingView
 from mcplens.web.api.tasks import TaskView
@@ -46,6 +48,8 @@ class Hello(_Message, frozen=True, kw_only=True):
     tasks: list[TaskView]
     profiles: list[ProfileView]
     settings: list[SettingView]
+    collection_runs: list[CollectionRunView]
+    runs: list[RunInfoView]
 
 
 class CommandReply(_Message, frozen=True):
@@ -81,7 +85,8 @@ class Changed(_Message, frozen=True):
     """The latest view of one object; `value` is None for one that is gone.
 
     `what` says which: ServerView, CallView, QuestionView, TaskView, ListSummary, SettingView,
-    RecordingView. `key` is its id (for lists, the kind; for the recording, nothing).
+    RecordingView, CollectionRunView, RunInfoView (of another process). `key` is its id (for lists,
+    the kind; for the recording, nothing).
     """
 
     what: ObjectKind

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Final, TypeVar
 
 from mcplens.errors import ConfigurationError, InspectorError
-from mcplens.events import Event, FrameReceived
+from mcplens.events import ClientIntroduced, Event, FrameReceived
 from mcplens.store.filters import EventMatcher, Filter
-from mcplens.store.history import History, IsStopped, Place, check
+from mcplens.store.history import History, IsStopped, Place, RunSummary, check
+from mcplens.store.live_runs import is_live
 from mcplens.store.pins import find_pin
 from mcplens.store.replay import is_request
 from mcplens.store.row_decoding import StoredEvent, decode_row
@@ -30,6 +32,8 @@ T = TypeVar("T")
 MOST_EVENTS: Final = 5_000
 # Three runs a day for a year.
 MOST_RUNS: Final = 1_000
+# A client introduces itself in its first request.
+_FIRST_EVENTS: Final = 20
 # As many as a page keeps rows.
 MOST_MATCHES: Final = 100_000
 
@@ -51,22 +55,47 @@ async def read(workspace: Workspace, work: Callable[[History], T]) -> T:
 async def runs(workspace: Workspace, limit: int) -> RunPage:
     """The newest runs."""
     limit = min(limit, MOST_RUNS)
-    found = await read(workspace, lambda history: history.runs(limit + 1))
-    shown = [
-        RunView(
-            run.run_id,
-            run.started,
-            run.ended,
-            run.title,
-            run.version,
-            run.servers,
-            run.event_count,
-            run.size_bytes,
-            run.last_seq,
-        )
-        for run in found[:limit]
-    ]
-    return RunPage(shown, len(found) > limit)
+
+    def look(history: History) -> list[RunView]:
+        return [
+            run_view(run, is_live=_is_live(history, run), client=_client_of(history, run))
+            for run in history.runs(limit + 1)
+        ]
+
+    found = await read(workspace, look)
+    return RunPage(found[:limit], len(found) > limit)
+
+
+def run_view(run: RunSummary, *, is_live: bool, client: ClientIntroduced | None) -> RunView:
+    name = None if client is None else client.client_info.get("name")
+    return RunView(
+        run.run_id,
+        run.started,
+        run.ended,
+        run.title,
+        run.version,
+        run.servers,
+        run.event_count,
+        run.size_bytes,
+        run.last_seq,
+        is_live,
+        name if isinstance(name, str) else None,
+    )
+
+
+def _is_live(history: History, run: RunSummary) -> bool:
+    return run.ended is None and is_live(history.path, run.run_id)
+
+
+def _client_of(history: History, run: RunSummary) -> ClientIntroduced | None:
+    """The client of a tapped session, which introduces itself in its first messages."""
+    if not run.title.startswith("tap "):
+        return None
+    for _, row in islice(history.scan(Filter(run_id=run.run_id)), _FIRST_EVENTS):
+        if row.kind == "ClientIntroduced":
+            event = decode_row(run.run_id, row).event
+            return event if isinstance(event, ClientIntroduced) else None
+    return None
 
 
 def events(

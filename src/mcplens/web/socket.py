@@ -19,8 +19,10 @@ from mcplens.errors import CancelledRequest, InspectorError, classify
 from mcplens.version import VERSION
 from mcplens.web.api.answer_settings import profile_views
 from mcplens.web.api.calls import LARGEST_IN_SNAPSHOT, call_view
+from mcplens.web.api.collection_runs import collection_run_view
 from mcplens.web.api.errors import error_view
 from mcplens.web.api.questions import question_view
+from mcplens.web.api.runs import other_run_view
 from mcplens.web.api.servers import server_view
 from mcplens.web.api.settings import setting_views
 from mcplens.web.api.tasks import task_view
@@ -199,6 +201,8 @@ class Socket:
             tasks=shown(partial(task_view, workspace), workspace.tasks),
             profiles=profile_views(workspace),
             settings=setting_views(workspace),
+            collection_runs=shown(collection_run_view, workspace.collection_runs),
+            runs=shown(other_run_view, workspace.other_runs.all()),
         )
 
 

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import inspect
 
 from mcplens.web import messages
-from mcplens.web.api import auth, catalog, events, servers
+from mcplens.web.api import auth_views, catalog, events, servers
 from mcplens.web.dispatch import COMMANDS
 from mcplens.web.registry import HANDLERS, LATEST_VIEWS, returned_type
 from mcplens.workspace.calls import CallStatus
@@ -41,7 +41,7 @@ _ALIASES: Final[dict[str, Any]] = {
     "CallStatus": CallStatus,
     "ListKind": catalog.ListKind,
     "ObjectKind": ObjectKind,
-    "StepState": auth.StepState,
+    "StepState": auth_views.StepState,
 }
 _NAMES: Final = {frozenset(get_args(alias)): name for name, alias in _ALIASES.items()}
 

@@ -63,7 +63,7 @@ class MatchesView(msgspec.Struct, frozen=True):
 
 
 class RunView(msgspec.Struct, frozen=True):
-    """One run of mcplens that was recorded."""
+    """One run of mcplens that was recorded; `client` is the name of a tapped client."""
 
     run_id: str
     started: float
@@ -74,6 +74,8 @@ class RunView(msgspec.Struct, frozen=True):
     event_count: int
     size_bytes: int
     last_seq: int
+    is_live: bool
+    client: str | None
 
 
 class RunPage(msgspec.Struct, frozen=True):

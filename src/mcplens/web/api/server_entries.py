@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import shlex
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
 from mcplens.config.file_editor import moved_entry
 from mcplens.config.files import Written
 from mcplens.config.model import ServerEntry, Source
+from mcplens.config.tap_entries import tapped_at
+from mcplens.config.tool_entries import CLIENTS, OWN
 from mcplens.errors import InspectorError
 from mcplens.protocol.secret_masking import mask_url
 from mcplens.store.recorded_secrets import mask_argv
@@ -99,6 +101,9 @@ def reached_by(entry: ServerEntry) -> str:
     return mask_url(str(entry.url or entry.raw.get("url") or ""))
 
 
+TapState = Literal["offered", "installed", "by_url"]
+
+
 class FoundProblem(msgspec.Struct, frozen=True):
     """What is wrong with one key of a server, or is missing on this computer (`is_local`)."""
 
@@ -113,7 +118,8 @@ class FoundView(msgspec.Struct, frozen=True):
 
     `choices` are the ways to a registry's server (`npm`, `remote`), `choice` the one taken.
     Where there is an `offer_id`, the secrets in `raw` are masked. What is only missing on this
-    computer does not prevent adding it: `can_be_added`.
+    computer does not prevent adding it: `can_be_added`. `tap` says whether another tool's entry has
+    the tap, can get it, or is reached by a URL; None for a file that is not another tool's.
     """
 
     name: str
@@ -131,6 +137,7 @@ class FoundView(msgspec.Struct, frozen=True):
     choices: list[str]
     choice: str | None
     offer_id: str | None
+    tap: TapState | None
 
 
 def found_views(
@@ -166,7 +173,19 @@ def found_view(
         found.choices,
         found.choice,
         workspace.import_offers.add(raw) if is_masked else None,
+        tap_state(entry) if is_masked else None,
     )
+
+
+def tap_state(entry: ServerEntry) -> TapState | None:
+    if entry.source.kind not in CLIENTS or entry.source.kind == OWN:
+        return None
+    if entry.url is not None or "url" in entry.raw:
+        return "by_url"
+    words = command_words(entry)
+    if words is None:
+        return None
+    return "offered" if tapped_at(words) is None else "installed"
 
 
 class SecretPlace(msgspec.Struct, frozen=True):

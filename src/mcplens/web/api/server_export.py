@@ -9,7 +9,7 @@ import msgspec
 from mcplens.config.export import Shape, export_commands, export_servers
 from mcplens.web.api.settings import flags_of
 from mcplens.web.registry import Command, command
-from mcplens.workspace.form_masking import count_secrets
+from mcplens.workspace.form_masking import secret_names
 from mcplens.workspace.server import Server
 from mcplens.workspace.workspace import Workspace
 
@@ -50,7 +50,7 @@ async def export_as(workspace: Workspace, command: ServerExport) -> ExportView:
     told = [ExportRemarkView(one.server, one.text) for one in exported.remarks]
     told += [ExportRemarkView(one.server_id, text) for one in servers for text in _not_in_file(one)]
     secret_count = sum(
-        count_secrets(entry.raw, workspace.secret_keys.of(entry.name)) for entry in entries
+        len(secret_names(entry.raw, workspace.secret_keys.of(entry.name))) for entry in entries
     )
     return ExportView(exported.text, told, secret_count)
 

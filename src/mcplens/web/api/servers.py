@@ -15,7 +15,7 @@ from mcplens.errors import size_of
 from mcplens.protocol.lifecycle import ConnectionState
 from mcplens.protocol.secret_masking import mask_url
 from mcplens.session.client import Client
-from mcplens.web.api.auth import AuthView, auth_view
+from mcplens.web.api.auth_views import AuthView, auth_view
 from mcplens.web.api.catalog import ListSummary, list_summary
 from mcplens.web.api.errors import ErrorView, error_view
 from mcplens.web.api.server_entries import (
@@ -181,19 +181,20 @@ def _configured(workspace: Workspace, server: Server) -> dict[str, Any]:
 
 
 def _connected(server: Server) -> dict[str, Any]:
-    client, attempt, gone = server.client, server.attempt, server.exit
+    live = server.live
+    client, attempt, gone = live.client, live.attempt, live.exit
     is_connecting = server.state is ConnectionState.CONNECTING
     status = client.queue.get_status() if client is not None else None
     return {
         "state": server.state.value,
-        "since": server.since,
+        "since": live.since,
         "waiting_for": client.connection.step if client is not None and is_connecting else None,
-        "error": error_view(server.error),
+        "error": error_view(live.error),
         "retry": None if attempt is None else RetryView(attempt.count, attempt.most, attempt.at),
         "latency_s": client.connection.latency_s if client is not None else None,
         "channel": json_safe(_channel(client)) if client is not None else {},
         "exit": None if gone is None else ExitView(*msgspec.structs.astuple(gone)),
-        "stderr_tail": list(server.stderr),
+        "stderr_tail": list(live.stderr),
         "stray_lines": server.stray_lines,
         "queue": QueueView(*msgspec.structs.astuple(status))
         if status is not None
