@@ -175,6 +175,7 @@ def test_a_collection_is_found_and_run_by_keyboard_alone(opened: Watched) -> Non
     page.keyboard.type("saved calls")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Collections")).to_be_visible()
+    expect(page.get_by_role("option", name="team")).to_be_visible()
     page.get_by_role("listbox", name="Collections").focus()
     page.keyboard.press("ArrowDown")
     expect(page.get_by_role("heading", name="team")).to_be_visible()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import Raw
@@ -49,6 +49,13 @@ MAX_PAGE_BYTES: Final = 4 * 1024 * 1024
 MAX_ITEMS: Final = 10_000
 MAX_ITEM_BYTES: Final = 1024 * 1024
 MAX_NAME_LENGTH: Final = 4_096
+
+
+class ChangedList(NamedTuple):
+    """A list of a server that was fetched again, or that a server no longer has."""
+
+    server_id: str
+    kind: Kind
 
 
 class Stale(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Raw
 
-from mcplens.gateway.catalog import Kind
+from mcplens.gateway.catalog import ChangedList, Kind
 from mcplens.gateway.inbound_call import InboundCall, admits
 from mcplens.gateway.inbound_client import InboundClient
 from mcplens.gateway.wire import decoded, members, text_of
@@ -60,7 +60,7 @@ class FanOut:
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
         self.streams: list[ListenStream] = []
-        self._changed: set[tuple[str, Kind]] = set()
+        self._changed: set[ChangedList] = set()
         self._elicited: OrderedDict[str, InboundClient] = OrderedDict()
 
     def __repr__(self) -> str:
@@ -72,17 +72,14 @@ class FanOut:
         """A server's list changed; all changes of one moment are announced once."""
         if not self._changed:
             asyncio.get_running_loop().call_soon(self._announce)
-        self._changed.add((server_id, kind))
+        self._changed.add(ChangedList(server_id, kind))
 
     def _announce(self) -> None:
         changed, self._changed = self._changed, set()
         for handler in self._gateway.handlers:
-            announced: set[str] = set()
-            for server_id, kind in changed:
-                method, name = _ANNOUNCED[kind]
-                if name not in announced and handler.publishes_change(server_id, kind):
-                    announced.add(name)
-                    self._announce_to(handler.path, method, name)
+            # Resources and their templates share an announcement.
+            for method, name in {_ANNOUNCED[kind] for kind in handler.published_changes(changed)}:
+                self._announce_to(handler.path, method, name)
         self._gateway.announced()
 
     def _announce_to(self, path: str, method: str, name: str) -> None:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Final
 
 from mcplens.downstream.server_connection import ServerConnection
 from mcplens.errors import InspectorError, ServerError, classify
-from mcplens.gateway.catalog import Kind
+from mcplens.gateway.catalog import ChangedList, Kind
 from mcplens.gateway.fan_out import LIST_FILTERS, ListenStream, wanted_of
 from mcplens.gateway.gateway import GATEWAY_MARK, Gateway
 from mcplens.gateway.inbound_call import NOT_CACHED, InboundCall, has_logging
@@ -120,8 +120,8 @@ class InboundHandler(ABC):
         """Whether clients at this path can see anything of a server."""
 
     @abstractmethod
-    def publishes_change(self, server_id: str, kind: Kind) -> bool:
-        """A server's list changed: whether what is published here did."""
+    def published_changes(self, changed: Iterable[ChangedList]) -> set[Kind]:
+        """Lists of servers changed: which of those that are published here did."""
 
     @abstractmethod
     def header_parameters(self, tool: str) -> HeaderParameters:

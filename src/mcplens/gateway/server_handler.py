@@ -6,13 +6,14 @@ subscriptions, tasks, questions) is kept apart as in every endpoint.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
 from mcplens.config.views import View
 from mcplens.downstream.server_connection import ServerConnection
 from mcplens.errors import InspectorError
-from mcplens.gateway.catalog import Kind
+from mcplens.gateway.catalog import ChangedList, Kind
 from mcplens.gateway.gateway import Gateway
 from mcplens.gateway.handler import Description, InboundHandler
 from mcplens.gateway.inbound_call import InboundCall, opened
@@ -77,9 +78,9 @@ class ServerHandler(InboundHandler):
     def is_untouched_for(self, server_id: str) -> bool:
         return server_id == self.server_id
 
-    def publishes_change(self, server_id: str, kind: Kind) -> bool:
+    def published_changes(self, changed: Iterable[ChangedList]) -> set[Kind]:
         self._parameters = None
-        return server_id == self.server_id
+        return {one.kind for one in changed if one.server_id == self.server_id}
 
     def header_parameters(self, tool: str) -> HeaderParameters:
         if self._parameters is None:

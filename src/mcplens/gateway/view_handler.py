@@ -6,13 +6,14 @@ any method. A name that is missing makes all lists be fetched anew once before i
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final, Literal
 
 from msgspec import Raw
 
 from mcplens.config.views import View
 from mcplens.downstream.server_connection import ServerConnection
-from mcplens.gateway.catalog import LIST_KEY, InvalidCursor, Kind, ViewCatalog
+from mcplens.gateway.catalog import LIST_KEY, ChangedList, InvalidCursor, Kind, ViewCatalog
 from mcplens.gateway.gateway import Gateway
 from mcplens.gateway.handler import (
     MAX_INSTRUCTIONS,
@@ -85,11 +86,12 @@ class ViewHandler(InboundHandler):
     def shows(self, server_id: str) -> bool:
         return why_server_hidden(self.view, server_id) is None
 
-    def publishes_change(self, server_id: str, kind: Kind) -> bool:
+    def published_changes(self, changed: Iterable[ChangedList]) -> set[Kind]:
         before, self._catalog = self._catalog, None
+        kinds = {one.kind for one in changed}
         if before is None:
-            return True
-        return before.items[kind] != self.catalog.items[kind]
+            return kinds
+        return {kind for kind in kinds if before.items[kind] != self.catalog.items[kind]}
 
     def header_parameters(self, tool: str) -> HeaderParameters:
         return self.catalog.header_parameters(tool)
