@@ -112,24 +112,59 @@ _VERSION: Final = re.compile(r"(?<=.)(?:@[^@/]*|==.*|\[.*|:[^/]*)$")
 _BARE_NAMES: Final = frozenset(("mcp", "mcp-server", "server", "server-mcp"))
 
 
-def command_name(command: Sequence[str]) -> str:
-    """A short name for a command: the program, or what its runner runs; never an argument."""
+def command_name(command: Sequence[str], folder: str | None = None) -> str:
+    """A short name for a command: the program, or what its runner runs; never an argument.
+
+    With a `folder`, which is that of a relative path, a script whose name says nothing (`index.js`)
+    is named after its folder.
+    """
     program = os.path.basename(command[0])
     runner = os.path.splitext(program)[0].rstrip("0123456789.")
     if runner not in _RUNNERS:
-        return program
+        return _script_name(command[0], None if folder is None else "") or program
     is_script = runner not in ("docker", "npx", "uvx", "uv", "bunx")
     for flag, word in itertools.pairwise(command):
         if flag in ("-c", "--eval") or (flag == "-e" and is_script):  # a program text follows
             return program
-        if word.startswith("-") or word in ("run", "tool", "exec"):
+        if word.startswith("-") or word in ("run", "tool", "exec", "tsx", "ts-node"):
             continue
         if is_script:
             if "=" not in word:
-                return os.path.basename(word) or program
+                return word if flag == "-m" else _script_name(word, folder) or program
         elif flag not in _WITH_VALUE:
+            if _SCRIPT.search(word):
+                return _script_name(
+                    word, None if folder is None else _folder_given(command) or folder
+                )
             return _package_name(word) or program
     return program
+
+
+# Scripts whose folder says more than their own name, and folders that say as little.
+_BARE_SCRIPTS: Final = frozenset(
+    ("index", "main", "server", "mcp", "mcp-server", "mcp_server", "app", "cli", "__main__")
+)  # fmt: skip
+_BARE_FOLDERS: Final = frozenset(
+    ("", ".", "..", "build", "dist", "out", "lib", "src", "bin", "server", "mcp", "node_modules")
+)
+_SCRIPT: Final = re.compile(r"\.(?:py|js|mjs|cjs|ts|mts|tsx|jsx|rb|sh)$")
+
+
+def _script_name(word: str, folder: str | None) -> str:
+    """The name of a script; that of its folder, if its own says nothing and `folder` is given."""
+    name = os.path.basename(word)
+    if folder is None or _SCRIPT.sub("", name).lower() not in _BARE_SCRIPTS:
+        return name
+    for part in reversed(os.path.normpath(os.path.join(folder, word)).split(os.sep)[:-1]):
+        if part.lower() not in _BARE_FOLDERS:
+            return part
+    return name
+
+
+def _folder_given(command: Sequence[str]) -> str:
+    """The folder that a runner was told to work in."""
+    pairs = itertools.pairwise(command)
+    return next((word for flag, word in pairs if flag in ("--directory", "--project")), "")
 
 
 def _package_name(word: str) -> str:

@@ -237,6 +237,10 @@ def test_a_pasted_command_is_added_connected_and_then_the_current_server(
     name.fill("typed")
     dialog.get_by_role("button", name="Add and connect").click()
     expect(dialog).to_have_count(0)
+    # Whoever connects a server wants to use it.
+    expect(page).to_have_url(re.compile("/s/typed/tools$"))
+    expect(page.get_by_role("listbox", name="Tools").get_by_role("option").first).to_be_visible()
+    opened.goto("/servers")
     expect(card(page, "typed")).to_contain_text("Connected")
     expect(page.get_by_role("banner")).to_contain_text("typed")
     assert written(home)["typed"]["command"] == sys.executable

@@ -53,15 +53,15 @@ def test_what_a_form_says_reaches_the_server_and_what_the_server_says_is_shown(
     opened: Watched, home: Path
 ) -> None:
     page = opened.goto("/servers")
-    expect(page.get_by_role("article", name="demo")).to_contain_text("bundled example")
-    first = page.get_by_role("region", name="Your own servers")
+    first = page.get_by_role("region", name="Connect a server")
     assert opened.axe() == []
     opened.shoot("first")
-    first.get_by_role("button", name="Add your server").click()
+    first.get_by_role("button", name="Fill in a form").click()
     fill_in(page, home)
     page.get_by_role("button", name="Add", exact=True).click()
     expect(page.get_by_role("dialog")).to_have_count(0)
     expect(first).to_have_count(0)
+    expect(page.get_by_role("article", name="demo")).to_contain_text("bundled example")
     card = page.get_by_role("article", name="probe")
     flip(card.get_by_role("switch"))
     expect(card).to_contain_text("2025-06-18")

@@ -177,3 +177,30 @@ def test_a_line_of_another_tool_that_says_too_little_is_refused(here: Environmen
     for text in ("claude mcp add weather", "claude mcp add-json weather npx"):
         with pytest.raises(ConfigurationError, match="claude mcp add"):
             parse_target(here, text)
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("node /opt/weather/build/index.js", "weather"),
+        ("node weather-mcp/dist/index.js --port 3", "weather-mcp"),
+        ("python /srv/notes/src/main.py", "notes"),
+        ("uv --directory /srv/notes run server.py", "notes"),
+        ("uv run --with mcp /srv/notes/server.py", "notes"),
+        ("npx tsx /srv/notes/src/index.ts", "notes"),
+        ("/opt/weather/bin/server", "weather"),
+        ("python -m weather_server", "weather_server"),
+        ("python weather.py", "weather.py"),
+        ("npx -y @acme/server", "acme"),
+    ],
+)
+def test_a_pasted_command_is_named_after_its_package_or_folder(
+    here: Environment, line: str, name: str
+) -> None:
+    assert parse_target(here, line).name == name
+
+
+def test_a_script_in_the_folder_that_mcplens_works_in_is_named_after_that_folder(
+    here: Environment,
+) -> None:
+    assert parse_target(here, "python server.py").name == Path(here.cwd).name

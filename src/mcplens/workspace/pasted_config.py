@@ -70,7 +70,7 @@ def _name(server: dict[str, Any]) -> str:
     if isinstance(server.get("command"), str):
         args = server.get("args")
         words = map(str, args if isinstance(args, list) else ())
-        return command_name([server["command"], *words])
+        return command_name([server["command"], *words], "")
     return host_of(next(server[key] for key in _ADDRESSES if isinstance(server.get(key), str)))
 
 

@@ -163,7 +163,7 @@ def parse_target(here: Environment, text: str) -> ServerEntry:
     if added is not None:
         return _entry(here, *added)
     raw: dict[str, Any] = {"command": words[0], "args": words[1:]}
-    return _entry(here, command_name(words), raw | ({"env": env} if env else {}))
+    return _entry(here, command_name(words, here.cwd), raw | ({"env": env} if env else {}))
 
 
 def _url_of(text: str) -> str | None:

@@ -5,19 +5,19 @@ import { Callout } from "../components/Callout";
 import { type Arguments, ArgumentsEditor, NO_ARGUMENTS } from "../forms/ArgumentsEditor";
 import { useFindings } from "../forms/useFindings";
 import { command } from "../state/commands";
-import { visible } from "../values/hiddenCharacters";
 import { fieldsOf } from "../values/jsonObject";
 import { AnswerBar, RefuseButtons } from "./AnswerBar";
 import { useAnswerDraft } from "./answerDrafts";
 import { ElicitationMessage } from "./ElicitationMessage";
 import type { AnswerProps } from "./QuestionPanel";
 import { formProblem } from "./questionParams";
+import { askerName } from "./questionSummary";
 import { WholeRequest } from "./RequestParams";
 
 const AS_JSON: Arguments = { text: "{}", mode: "json" };
 
 export function ElicitationForm({ question, send, edited, note }: AnswerProps) {
-  const { question_id, server_id, server_name, params } = question;
+  const { question_id, params } = question;
   const { requestedSchema } = fieldsOf(params);
   const failure = useMemo(() => formProblem(params), [params]);
   const first = failure ? AS_JSON : NO_ARGUMENTS;
@@ -63,8 +63,7 @@ export function ElicitationForm({ question, send, edited, note }: AnswerProps) {
       />
       {!parsed.ok && <Callout>The JSON is not complete: {parsed.problem}</Callout>}
       <Callout>
-        Server “{visible(server_name || server_id)}” asks for this data. Do not enter passwords or
-        keys.
+        Server “{askerName(question)}” asks for this data. Do not enter passwords or keys.
       </Callout>
       <AnswerBar note={note}>
         {isTried && findings.length > 0 && (

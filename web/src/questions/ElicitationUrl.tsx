@@ -12,13 +12,14 @@ import { useAnswerDraft } from "./answerDrafts";
 import { ElicitationMessage } from "./ElicitationMessage";
 import type { AnswerProps } from "./QuestionPanel";
 import { asText } from "./questionParams";
+import { askerName } from "./questionSummary";
 import { WholeRequest } from "./RequestParams";
 
 const NO_LINK: LinkView = { url: "", host: "", warnings: [], is_openable: false };
 
 export function ElicitationUrl({ question, send, edited, note }: AnswerProps) {
-  const { question_id, link, server_id, server_name } = question;
-  const asker = visible(server_name || server_id);
+  const { question_id, link } = question;
+  const asker = askerName(question);
   const params = fieldsOf(question.params);
   // The backend is the only judge; what it has not seen is not opened.
   const { url, host, warnings, is_openable: isOpenable } = link ?? NO_LINK;

@@ -18,3 +18,6 @@ export function questionSummary(question: QuestionView): string {
   const last = blocks.findLast((block) => typeof block.text === "string") ?? blocks.at(-1);
   return visible(asText(last?.text ?? last?.type ?? ""));
 }
+
+/** The configured name of the server that asks: it could call itself anything. */
+export const askerName = ({ server_id }: QuestionView): string => visible(server_id);

@@ -5,6 +5,7 @@ import { useEffect, useRef } from "react";
 import { Link, useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
 import { Icon, type IconName } from "../components/Icon";
+import { Mark } from "../components/Mark";
 import { questionSummary } from "../questions/questionSummary";
 import { waitingQuestions } from "../questions/waitingQuestions";
 import { command } from "../state/commands";
@@ -229,6 +230,11 @@ export function TopBar({ isMonitorOpen, side, onMonitor, onHelp }: BarProps) {
   return (
     <header className={css.bar}>
       <div className={css.left}>
+        <Tooltip label="mcplens: all servers">
+          <Link to="/servers" className={css.mark} aria-label="mcplens">
+            <Mark />
+          </Link>
+        </Tooltip>
         <ServerSwitcher server={server} />
         {server && <ServerStatus server={server} />}
       </div>

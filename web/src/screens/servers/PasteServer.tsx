@@ -1,7 +1,7 @@
 // Tab that adds servers from pasted text or a file: a command line, a URL, any tool's
 // configuration.
 import { Button, FileButton, Textarea } from "@mantine/core";
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { ErrorView, FoundView } from "../../api/types";
 import { ErrorNote } from "../../components/ErrorNote";
 import { Icon } from "../../components/Icon";
@@ -17,8 +17,15 @@ interface Read {
   found: FoundView[];
 }
 
-export function PasteServer({ onForm, onDone }: { onForm(form: EntryForm): void; onDone(): void }) {
-  const [text, setText] = useState("");
+interface Props {
+  /** A text to read at once. */
+  initial?: string;
+  onForm(form: EntryForm): void;
+  onDone(): void;
+}
+
+export function PasteServer({ initial = "", onForm, onDone }: Props) {
+  const [text, setText] = useState(initial);
   const [read, setRead] = useState<Read | null>(null);
   const [error, setError] = useState<ErrorView | null>(null);
   const trying = async (work: () => Promise<void>): Promise<void> => {
@@ -40,6 +47,10 @@ export function PasteServer({ onForm, onDone }: { onForm(form: EntryForm): void;
       const one = await command("ParseTarget", { text: joinLines(typed) });
       onForm(formOf(one.name, one.raw));
     });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: read once, as the dialog opens
+  useEffect(() => {
+    if (initial) void readText(initial);
+  }, []);
   const isPasted = useRef(false);
   const type = (next: string): void => {
     setText(next);

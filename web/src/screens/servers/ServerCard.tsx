@@ -72,6 +72,20 @@ function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): v
   );
 }
 
+/** What the server calls itself, if that is not its configured name. */
+function OwnTitle({ server }: { server: ServerView }) {
+  const { title, name } = server.server_info;
+  const own = title || name;
+  if (typeof own !== "string" || own === serverName(server)) return null;
+  return (
+    <Tooltip label="What the server calls itself">
+      <span className={`dim ${css.own}`}>
+        <UntrustedText>{own}</UntrustedText>
+      </span>
+    </Tooltip>
+  );
+}
+
 /** Number of attempts; stays visible after the last one. */
 function attemptsOf({ retry, error }: ServerView): string | undefined {
   if (retry && retry.count > 0) return `Retry attempt ${retryLabel(retry)}`;
@@ -170,6 +184,7 @@ export function ServerCard({
             >
               <UntrustedText>{name}</UntrustedText>
             </Link>
+            <OwnTitle server={server} />
           </h2>
           <div className={`row ${css.state}`}>
             <StateDot state={displayState(server)} />
@@ -192,8 +207,8 @@ export function ServerCard({
         />
       </div>
       <div className={`row ${css.target}`}>
-        <span className="mono cut grow" title={server.shown}>
-          {server.shown}
+        <span className="mono cut-front grow" title={server.shown}>
+          <bdi dir="ltr">{server.shown}</bdi>
         </span>
         <Tooltip label="Copy">
           <ActionIcon

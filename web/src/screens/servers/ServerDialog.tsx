@@ -2,6 +2,7 @@
 // dialog is closed or the page reloaded, except secrets.
 import { Button, Modal, Tabs } from "@mantine/core";
 import { useEffect, useState } from "react";
+import { useLocation, useSearchParams } from "react-router";
 import type { ErrorView } from "../../api/types";
 import { Callout } from "../../components/Callout";
 import { ErrorNote } from "../../components/ErrorNote";
@@ -9,6 +10,7 @@ import { dropDraft, useDraft } from "../../state/browserStorage";
 import { command } from "../../state/commands";
 import { useInspector } from "../../state/store";
 import { errorViewOf } from "../../state/toasts";
+import { useConnectAndShow } from "./addedServers";
 import { freeName } from "./foundServers";
 import { ImportFromTools } from "./ImportFromTools";
 import { PasteServer } from "./PasteServer";
@@ -106,9 +108,20 @@ function EditServer({ edited, onClose }: { edited: EditedServer; onClose(): void
   return initial && <EditForm edited={edited} initial={initial} onClose={onClose} />;
 }
 
+/** What the dialog was opened with: a text to read, or a tool whose servers are wanted. */
+interface Opening {
+  text?: string;
+  tool?: string;
+}
+
 function AddServer({ onClose }: { onClose(): void }) {
   const { form, isBack, change, replace, discard } = useForm("server.new", BLANK);
-  const [tab, setTab] = useState<string | null>(isBack ? "form" : "paste");
+  const opening = (useLocation().state as Opening | null) ?? {};
+  const wanted = useSearchParams()[0].get("add");
+  const [tab, setTab] = useState<string | null>(
+    wanted || (isBack && opening.text === undefined ? "form" : "paste"),
+  );
+  const connectAndShow = useConnectAndShow();
   const fill = (next: EntryForm): void => {
     replace({ ...next, name: freeName(next.name, useInspector.getState().servers) });
     setTab("form");
@@ -125,16 +138,25 @@ function AddServer({ onClose }: { onClose(): void }) {
         <Tabs.Tab value="tools">From other tools</Tabs.Tab>
       </Tabs.List>
       <Tabs.Panel value="paste">
-        <PasteServer onDone={onClose} onForm={fill} />
+        <PasteServer initial={opening.text} onDone={onClose} onForm={fill} />
       </Tabs.Panel>
       <Tabs.Panel value="form">
         <div className="stack">
           {isBack && <UnsavedNotice onDiscard={discard} />}
-          <ServerForm edited={null} form={form} onForm={change} onDone={end} />
+          <ServerForm
+            edited={null}
+            form={form}
+            onForm={change}
+            onDone={end}
+            onConnected={(server_id) => {
+              discard();
+              connectAndShow(server_id);
+            }}
+          />
         </div>
       </Tabs.Panel>
       <Tabs.Panel value="tools">
-        <ImportFromTools onDone={onClose} />
+        <ImportFromTools tool={opening.tool} onDone={onClose} />
       </Tabs.Panel>
     </Tabs>
   );

@@ -7,7 +7,7 @@ import { ErrorNote } from "../../components/ErrorNote";
 import { command } from "../../state/commands";
 import { rememberServer } from "../../state/lastVisited";
 import { useInspector } from "../../state/store";
-import { errorViewOf, withErrorToast } from "../../state/toasts";
+import { errorViewOf } from "../../state/toasts";
 import { EntryFields } from "./EntryFields";
 import { isAllMarked, marksOf, type Refusal } from "./fieldErrors";
 import { nameProblemOf } from "./foundServers";
@@ -57,9 +57,11 @@ interface Props {
   onForm(form: EntryForm): void;
   /** Saved or cancelled. */
   onDone(): void;
+  /** Added, and to be connected. */
+  onConnected?(server_id: string): void;
 }
 
-export function ServerForm({ edited, form, onForm, onDone }: Props) {
+export function ServerForm({ edited, form, onForm, onDone, onConnected }: Props) {
   const [refusal, setRefusal] = useState<Refusal | null>(null);
   const marks = marksOf(refusal, form);
   const fields = useFirstMark(refusal);
@@ -71,15 +73,10 @@ export function ServerForm({ edited, form, onForm, onDone }: Props) {
     try {
       const { path, servers } = await saveEntry(edited, form);
       notifications.show({ message: `${form.name} was saved to ${path}` });
-      for (const server_id of servers) {
-        if (isNew || edited.isCopy) rememberServer(server_id);
-        if (isConnected)
-          void withErrorToast(
-            `Could not connect to ${server_id}`,
-            command("Connect", { server_id }),
-          );
-      }
-      onDone();
+      const [server_id] = servers;
+      if (server_id !== undefined && (isNew || edited.isCopy)) rememberServer(server_id);
+      if (server_id !== undefined && isConnected && onConnected) onConnected(server_id);
+      else onDone();
     } catch (thrown) {
       setRefusal({ error: errorViewOf(thrown), form });
     }

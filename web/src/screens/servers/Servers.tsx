@@ -2,7 +2,7 @@
 import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
 import { useSearchParams } from "react-router";
-import { EmptyState } from "../../components/EmptyState";
+import type { ServerView } from "../../api/types";
 import { Icon } from "../../components/Icon";
 import { lazyModule, useLoadProblem, useModule } from "../../components/lazyModule";
 import { ModuleLoading } from "../../components/ModuleLoading";
@@ -11,6 +11,7 @@ import { SearchField } from "../../components/SearchField";
 import { useInspector } from "../../state/store";
 import { pluralize } from "../../values/format";
 import { ExportServers } from "./ExportServers";
+import { FirstStart } from "./FirstStart";
 import { ServerCard } from "./ServerCard";
 import type { EditedServer } from "./ServerForm";
 import css from "./Servers.module.css";
@@ -32,22 +33,23 @@ function Dialog({ edited, onClose }: { edited: EditedServer | null; onClose(): v
   );
 }
 
-/** First steps, while there is only the bundled server. */
-function FirstSteps({ onAdd }: { onAdd(): void }) {
-  return (
-    <section className={css.first} aria-label="Your own servers">
-      <h2 className="section-title">Your own servers</h2>
-      <span>
-        Paste a command line, a URL or a piece of an <code>mcp.json</code>, or import the servers of
-        Claude, Cursor, VS Code and others on this computer. To look around first, switch on the
-        bundled example and go to Tools.
-      </span>
-      <Button variant="default" leftSection={<Icon name="add" size={14} />} onClick={onAdd}>
-        Add your server
-      </Button>
-    </section>
+/** Whether a server was never used: not connected, and nothing is known of an earlier attempt. */
+const isUntouched = (server: ServerView): boolean =>
+  server.state === "DISCONNECTED" &&
+  server.error === null &&
+  server.exit === null &&
+  server.protocol_version === null;
+
+/** Whether there is nothing but the bundled server, and nobody has used it. */
+const useIsFirstStart = (): boolean =>
+  useInspector(
+    (state) =>
+      state.run_id !== null &&
+      state.first_server_id === null &&
+      [...state.servers.values()].every(
+        (server) => server.source.kind === "built-in" && isUntouched(server),
+      ),
   );
-}
 
 /** The server that the address names for editing or copying. */
 function editedIn(query: URLSearchParams): EditedServer | null {
@@ -59,7 +61,7 @@ function editedIn(query: URLSearchParams): EditedServer | null {
 
 export function Servers() {
   const servers = useInspector((state) => state.servers);
-  const link = useInspector((state) => state.link);
+  const isFirst = useIsFirstStart();
   const isReady = useInspector((state) => state.run_id !== null);
   const [query, setQuery] = useSearchParams();
   const [text, setText] = useState("");
@@ -70,8 +72,19 @@ export function Servers() {
   const shown = [...servers.values()].filter((server) =>
     `${server.server_id} ${server.title ?? ""} ${server.shown}`.toLowerCase().includes(needle),
   );
-  const isNew = [...servers.values()].every((server) => server.source.kind === "built-in");
   const connected = [...servers.values()].filter((server) => server.state === "CONNECTED").length;
+  const dialog = isShown && (
+    <Dialog edited={edited} onClose={() => setQuery({}, { replace: true })} />
+  );
+  if (isFirst)
+    return (
+      <div className="pane">
+        <div className="scroll">
+          <FirstStart />
+        </div>
+        {dialog}
+      </div>
+    );
   return (
     <div className="pane">
       <div className="toolbar">
@@ -89,16 +102,7 @@ export function Servers() {
         </Button>
       </div>
       <div className="scroll">
-        {servers.size === 0 && link.state === "open" ? (
-          <EmptyState
-            icon="servers"
-            title="No servers yet"
-            action={<Button onClick={add}>Add a server</Button>}
-          >
-            Paste a command line or a URL, import the configuration of another tool, or start
-            mcplens with a server: <code>mcplens demo</code>.
-          </EmptyState>
-        ) : servers.size > 0 && shown.length === 0 ? (
+        {servers.size > 0 && shown.length === 0 ? (
           <NoSearchMatches text={text} onClear={() => setText("")} />
         ) : (
           <div className={css.grid}>
@@ -109,11 +113,10 @@ export function Servers() {
                 onEdit={(isCopy) => setQuery({ [isCopy ? "copy" : "edit"]: server.server_id })}
               />
             ))}
-            {isNew && <FirstSteps onAdd={add} />}
           </div>
         )}
       </div>
-      {isShown && <Dialog edited={edited} onClose={() => setQuery({}, { replace: true })} />}
+      {dialog}
     </div>
   );
 }

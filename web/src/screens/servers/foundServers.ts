@@ -24,6 +24,20 @@ const SCOPES: Record<string, string> = {
 export const placeOf = ({ source }: FoundView): string =>
   [SCOPES[source.scope], source.path].filter(Boolean).join(": ");
 
+const TOOL_TITLES: Record<string, string> = {
+  "claude-desktop": "Claude Desktop",
+  "claude-code": "Claude Code",
+  cursor: "Cursor",
+  vscode: "VS Code",
+  windsurf: "Windsurf",
+  gemini: "Gemini CLI",
+  codex: "Codex",
+  goose: "Goose",
+};
+
+/** The name of a tool that a server was found in. */
+export const toolTitle = (kind: string): string => TOOL_TITLES[kind] ?? kind;
+
 const SPOKEN = { env: "Variables", headers: "Headers" };
 
 /** Names of environment variables and headers; values may be secret. */
