@@ -33,17 +33,17 @@ class Talk:
     def __init__(self) -> None:
         self.clock = ManualClock()
         self.bus = Bus(self.clock)
-        self._conversation = Conversation(Publisher(self.bus, "server"), self.clock)
+        self.conversation = Conversation(Publisher(self.bus, "server"), self.clock)
 
     def client(self, **message: Any) -> FrameSent:
-        return self._conversation.client_said(parse(_line(message)))
+        return self.conversation.client_said(parse(_line(message)))
 
     def server(self, **message: Any) -> FrameReceived:
-        self._conversation.server_said(parse(_line(message)))
+        self.conversation.server_said(parse(_line(message)))
         return self.last(FrameReceived)
 
     def server_raw(self, data: bytes) -> FrameReceived:
-        self._conversation.server_said(parse(data))
+        self.conversation.server_said(parse(data))
         return self.last(FrameReceived)
 
     def last(self, kind: type[E]) -> E:
@@ -114,6 +114,48 @@ def test_progress_and_cancellation_belong_to_the_request_that_they_name(talk: Ta
     assert talk.last(ProgressReceived).request_id == 2
     cancelled = talk.client(method="notifications/cancelled", params={"requestId": 1})
     assert cancelled.request_seq == other.seq
+
+
+async def test_a_cancelled_request_has_ended_and_a_late_answer_is_still_linked(talk: Talk) -> None:
+    call = talk.client(id=1, method="tools/call", params={"name": "slow"})
+    await talk.clock.advance(2.5)
+    talk.client(method="notifications/cancelled", params={"requestId": 1})
+    ended = talk.last(RequestEnded)
+    assert (ended.request_seq, ended.status, ended.elapsed_s) == (call.seq, "cancelled", 2.5)
+    other = talk.client(id=2, method="tools/call", params={"name": "next"})
+    question = talk.server(id=1, method="roots/list")
+    assert question.caused_by_seq == other.seq  # the only call that is in flight
+    late = talk.server(id=1, result={})
+    assert (late.request_seq, late.call_id) == (call.seq, call.call_id)
+    assert talk.last(RequestEnded) is ended
+
+
+def test_listening_ends_with_its_stream_or_the_session_and_waits_for_no_answer(talk: Talk) -> None:
+    over_http = talk.client(id=1, method="subscriptions/listen", params={})
+    call = talk.client(id=2, method="tools/call", params={"name": "slow"})
+    talk.conversation.exchange_ended(call)  # the client may resume that stream
+    assert RequestEnded not in {type(event) for event in talk.bus.kept()}
+    talk.conversation.exchange_ended(over_http)
+    assert talk.last(RequestEnded).request_seq == over_http.seq
+    over_stdio = talk.client(id=3, method="subscriptions/listen", params={})
+    talk.conversation.ended()
+    assert (talk.last(RequestEnded).request_seq, talk.last(RequestEnded).status) == (
+        over_stdio.seq,
+        "cancelled",
+    )
+    ends = [event for event in talk.bus.kept() if isinstance(event, RequestEnded)]
+    assert len(ends) == 2
+
+
+def test_progress_is_linked_whatever_else_the_params_have(talk: Talk) -> None:
+    big = {"name": "a", "arguments": {"text": "_meta" * 1000}, "_meta": {"progressToken": 7}}
+    call = talk.client(id=1, method="tools/call", params=big)
+    progress = talk.server(
+        method="notifications/progress", params={"progressToken": 7, "progress": 1}
+    )
+    assert progress.request_seq == call.seq
+    talk.client(id=2, method="tools/call", params=["_meta"])
+    talk.client(id=3, method="tools/call", params={"_meta": "not an object"})
 
 
 def test_a_reply_to_nothing_and_a_malformed_one_are_shown_with_the_reason(talk: Talk) -> None:

@@ -99,19 +99,18 @@ def command(
 
 
 def _tap(flags: CommandOptions, target: Target) -> int:
-    from mcplens.bus import Bus, Publisher
-    from mcplens.clock import SystemClock
+    from mcplens.bus import Publisher
+    from mcplens.tap.backlog import TapBus
     from mcplens.tap.conversation import Conversation
     from mcplens.tap.stdio import StdioTap
 
     launch = _launch(target)
-    clock = SystemClock()
-    bus = Bus(clock)
+    bus = TapBus(_warn)
     publish = Publisher(bus, target.name)
-    conversation = Conversation(publish, clock)
+    conversation = Conversation(publish, bus.clock)
     names = tuple(sorted(target.options.get("env") or ()))
     with recording(flags, bus, target):
-        return StdioTap(launch, conversation, publish, _warn, env_names=names).run()
+        return StdioTap(launch, conversation, publish, bus.backlog, env_names=names).run()
 
 
 def _tap_url(

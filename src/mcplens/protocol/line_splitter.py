@@ -40,6 +40,11 @@ class LineSplitter:
             self._keep(chunk[start:] if start else chunk)
 
     @property
+    def is_in_line(self) -> bool:
+        """Whether a line has begun that no newline has ended."""
+        return self._size > 0
+
+    @property
     def unfinished(self) -> bytes:
         """The start of the unfinished line, as far as it came in one chunk; b"" if none."""
         return self._parts[0] if self._parts else b""

@@ -9,14 +9,12 @@ client's in flight, marked as inferred. Nothing is answered, changed or refused 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from mcplens.bus import Publisher
 from mcplens.clock import Clock
 from mcplens.errors import ServerError
 from mcplens.events import (
-    ClientIntroduced,
-    EraDecided,
     FrameReceived,
     FrameSent,
     LogReceived,
@@ -25,19 +23,20 @@ from mcplens.events import (
     ReplyUnmatched,
     RequestEnded,
     RequestStarted,
-    ServerIntroduced,
     ServerRequestEnded,
     ServerRequestReceived,
 )
-from mcplens.protocol.eras import (
-    CLIENT_CAPABILITIES,
-    CLIENT_INFO,
-    PROTOCOL_VERSION,
-    SERVER_INFO,
-    choose_version,
-    era_of,
-)
 from mcplens.protocol.frames import Batch, Frame, Kind, Malformed, Message
+from mcplens.tap.introductions import Introductions
+from mcplens.tap.message_parts import (
+    fields_of,
+    may_infer,
+    meta_of,
+    method_of,
+    replies_in,
+    requests_in,
+    value_of,
+)
 from mcplens.tap.open_requests import OpenRequest, OpenRequests
 
 _PURPOSES: Final = {
@@ -49,53 +48,114 @@ _PURPOSES: Final = {
 }
 
 
+# Enum members as globals: an attribute lookup each time would cost more.
+_REQUEST, _RESULT = Kind.REQUEST, Kind.RESULT
+
+
 class Conversation:
     """Publishes the messages of a client and its server. Not safe for threads: callers lock."""
 
     def __init__(self, publish: Publisher, clock: Clock) -> None:
-        self._publish = publish
         self._clock = clock
+        self._publish = publish.publish
+        self._next_call_id = publish.next_call_id
+        self._server_id = publish.server_id
         self._requests = OpenRequests()  # of the client's
         self._questions = OpenRequests()  # of the server's
-        self._client: tuple[Any, Any] | None = None  # as it introduced itself last
+        self._introductions = Introductions(publish)
 
     def __repr__(self) -> str:
-        return f"<Conversation with {self._publish.server_id}>"
+        return f"<Conversation with {self._server_id}>"
+
+    def ended(self) -> None:
+        """Neither side says anything more: what was listened to has ended with it."""
+        for request in self._requests.with_purpose("listening"):
+            self._client_ended(request)
+
+    def exchange_ended(self, carrier: FrameSent) -> None:
+        """The HTTP response that could answer this message is over; of a stream, that is its end.
+
+        Other requests may still be answered: a client resumes a stream that broke.
+        """
+        if carrier.purpose == "listening" and isinstance(carrier.message, Frame):
+            request = self._requests.get(carrier.message.id)
+            if request is not None and request.seq == carrier.seq:
+                self._client_ended(request)
+
+    def _client_ended(self, request: OpenRequest) -> None:
+        """The client does not wait for an answer any more."""
+        if self._requests.end(request):
+            self._publish(
+                RequestEnded(
+                    request_id=request.id,
+                    method=request.method,
+                    status="cancelled",
+                    elapsed_s=self._clock.monotonic() - request.started,
+                    request_seq=request.seq,
+                ),
+                0,
+            )
 
     # -- the client's messages -------------------------------------------------------------------
 
     def client_said(self, message: Message, exchange_id: int | None = None) -> FrameSent:
         """A message of the client's is on its way to the server."""
-        asks = _requests_in(message)
+        if type(message) is Frame and message.kind is _REQUEST:  # almost all of them
+            return self._client_request(message, exchange_id)
+        asks = requests_in(message)
         link: OpenRequest | None = None
         call_id, purpose = None, None
         if asks:
-            call_id, purpose = self._publish.next_call_id(), _purpose(asks[0].method)
+            call_id, purpose = self._next_call_id(), _purpose(asks[0].method)
         elif (link := self._of_client(message)) is not None:
             call_id, purpose = link.call_id, link.purpose
         sent = FrameSent(
             message=message,
             size_bytes=len(message.raw),
-            method=_method(message) or (link.method if link is not None else None),
+            method=method_of(message) or (link.method if link is not None else None),
             exchange_id=exchange_id,
             request_seq=None if link is None else link.seq,
             call_id=call_id,
             purpose=purpose,
         )
-        seq = self._publish(sent, sent.size_bytes)
+        self._publish(sent, sent.size_bytes)
         for frame in asks:
-            self._client_asked(frame, seq, call_id)
-        for frame in _replies_in(message):
+            self._client_asked(frame, sent, _purpose(frame.method))
+        for frame in replies_in(message):
             self._client_answered(frame)
+        if link is not None and sent.method == "notifications/cancelled":
+            self._client_ended(link)
         return sent
 
-    def _client_asked(self, frame: Frame, seq: int, call_id: str | None) -> None:
-        assert frame.id is not None
-        fields = _fields(frame)
-        request = _opened(frame, fields, seq, call_id, _purpose(frame.method), self._clock)
-        self._requests.add(request)
-        self._publish(RequestStarted(request_id=frame.id, method=frame.method, request_seq=seq))
-        self._introduce_client(frame, fields)
+    def _client_request(self, frame: Frame, exchange_id: int | None) -> FrameSent:
+        method, size_bytes = frame.method, len(frame.raw)
+        purpose = _PURPOSES.get(method, "call")
+        sent = FrameSent(
+            message=frame,
+            size_bytes=size_bytes,
+            method=method or None,
+            exchange_id=exchange_id,
+            request_seq=None,
+            call_id=self._next_call_id(),
+            purpose=purpose,
+        )
+        self._publish(sent, size_bytes)
+        self._client_asked(frame, sent, purpose)
+        return sent
+
+    def _client_asked(self, frame: Frame, sent: FrameSent, purpose: str) -> None:
+        identity, method, seq = frame.id, frame.method, sent.seq
+        assert identity is not None
+        meta = meta_of(frame)
+        token = None if meta is None else meta.get("progressToken")
+        self._requests.add(
+            OpenRequest(identity, seq, method, sent.call_id, purpose, token, sent.mono)
+        )
+        self._publish(RequestStarted(request_id=identity, method=method, request_seq=seq), 0)
+        if meta is not None:
+            self._introductions.client_asked(meta)
+        if method == "initialize":
+            self._introductions.client_initialized(fields_of(frame))
 
     def _client_answered(self, frame: Frame) -> None:
         question = self._questions.answered(frame.id)
@@ -109,7 +169,8 @@ class Conversation:
                 method=question.method,
                 outcome=outcome,
                 request_seq=question.seq,
-            )
+            ),
+            0,
         )
 
     def _of_client(self, message: Message) -> OpenRequest | None:
@@ -120,7 +181,7 @@ class Conversation:
             return _first(self._questions.get(identity) for identity in message.ids)
         if message.kind is not Kind.NOTIFICATION:
             return self._questions.get(message.id)
-        fields = _fields(message)
+        fields = fields_of(message)
         if message.method == "notifications/progress":
             return self._questions.with_token(fields.get("progressToken"))
         if message.method == "notifications/cancelled":
@@ -139,12 +200,17 @@ class Conversation:
 
         `carrier` is the message of the client's whose HTTP response carried it.
         """
+        if type(message) is Frame and message.kind is _RESULT:  # almost all of them
+            request = self._requests.answered(message.id)
+            if request is not None:
+                self._server_result(message, request, exchange_id)
+                return
         link, is_inferred = self._of_server(message, carrier)
-        asks = _requests_in(message)
+        asks = requests_in(message)
         received = FrameReceived(
             message=message,
             size_bytes=len(message.raw),
-            method=_method(message) or (link.method if link is not None else None),
+            method=method_of(message) or (link.method if link is not None else None),
             exchange_id=exchange_id,
             request_seq=None if link is None or asks else link.seq,
             caused_by_seq=link.seq if link is not None and asks else None,
@@ -158,66 +224,91 @@ class Conversation:
             if isinstance(member, Frame):
                 self._server_frame(member, received, seq, link)
 
+    def _server_result(self, frame: Frame, request: OpenRequest, exchange_id: int | None) -> None:
+        method, seq, size_bytes = request.method, request.seq, len(frame.raw)
+        received = FrameReceived(
+            message=frame,
+            size_bytes=size_bytes,
+            method=method or None,
+            exchange_id=exchange_id,
+            request_seq=seq,
+            call_id=request.call_id,
+            purpose=request.purpose,
+        )
+        self._publish(received, size_bytes)
+        self._answer(request, received, frame)
+
+    def _answer(self, request: OpenRequest, received: FrameReceived, frame: Frame) -> None:
+        if request.is_over:
+            return
+        method, failure, error = request.method, frame.error, None
+        if failure is not None:
+            error = ServerError(failure.code, failure.message, failure.data).to_dict()
+        self._publish(
+            RequestEnded(
+                request_id=request.id,
+                method=method,
+                status="completed" if error is None else "error",
+                elapsed_s=received.mono - request.started,
+                error=error,
+                request_seq=request.seq,
+            ),
+            0,
+        )
+        if error is None and method in ("initialize", "server/discover"):
+            self._introductions.server_answered(method, fields_of(frame))
+
     def _server_frame(
         self, frame: Frame, received: FrameReceived, seq: int, link: OpenRequest | None
     ) -> None:
         match frame.kind:
             case Kind.RESULT | Kind.ERROR:
-                self._server_answered(frame, seq)
+                self._server_answered(frame, received)
             case Kind.REQUEST:
                 self._server_asked(frame, received, seq)
             case Kind.NOTIFICATION:
                 self._server_notified(frame, received, seq, link)
 
-    def _server_answered(self, frame: Frame, seq: int) -> None:
+    def _server_answered(self, frame: Frame, received: FrameReceived) -> None:
         request = self._requests.answered(frame.id)
         if request is None:
             reason = "no request of the client waits for an answer with this id"
             if frame.id is None:
                 reason = "an error without an id"
             self._publish(
-                ReplyUnmatched(message=frame, reason=reason, request_seq=None, frame_seq=seq)
+                ReplyUnmatched(
+                    message=frame, reason=reason, request_seq=None, frame_seq=received.seq
+                ),
+                0,
             )
             return
-        failure = frame.error
-        error = (
-            None
-            if failure is None
-            else ServerError(failure.code, failure.message, failure.data).to_dict()
-        )
-        self._publish(
-            RequestEnded(
-                request_id=request.id,
-                method=request.method,
-                status="completed" if error is None else "error",
-                elapsed_s=self._clock.monotonic() - request.started,
-                error=error,
-                request_seq=request.seq,
-            )
-        )
-        if error is None and request.method in ("initialize", "server/discover"):
-            self._introduce_server(request.method, _fields(frame))
+        self._answer(request, received, frame)
 
     def _server_asked(self, frame: Frame, received: FrameReceived, seq: int) -> None:
         assert frame.id is not None
-        fields = _fields(frame)
-        self._questions.add(_opened(frame, fields, seq, received.call_id, None, self._clock))
+        fields = fields_of(frame)
+        meta = fields.get("_meta")
+        token = meta.get("progressToken") if isinstance(meta, Mapping) else None
+        self._questions.add(
+            OpenRequest(frame.id, seq, frame.method, received.call_id, None, token, received.mono)
+        )
         self._publish(
             ServerRequestReceived(
                 request_id=frame.id,
                 method=frame.method,
-                params=_value(frame),
+                params=value_of(frame),
                 request_seq=seq,
                 caused_by_seq=received.caused_by_seq,
                 is_inferred=received.is_inferred,
                 call_id=received.call_id,
-            )
+            ),
+            0,
         )
 
     def _server_notified(
         self, frame: Frame, received: FrameReceived, seq: int, link: OpenRequest | None
     ) -> None:
-        fields = _fields(frame)
+        fields = fields_of(frame)
         if frame.method == "notifications/message":
             self._publish(
                 LogReceived(
@@ -242,13 +333,14 @@ class Conversation:
                         message=text if isinstance(text, str) else None,
                         request_seq=link.seq,
                         frame_seq=seq,
-                    )
+                    ),
+                    0,
                 )
         else:
             self._publish(
                 NotificationReceived(
                     method=frame.method,
-                    params=_value(frame),
+                    params=value_of(frame),
                     request_seq=received.request_seq,
                     is_inferred=received.is_inferred,
                     frame_seq=seq,
@@ -267,7 +359,7 @@ class Conversation:
             carried = self._requests.get(carrier.message.id)
             if carried is not None:
                 return carried, False
-        if not _may_infer(message):
+        if not may_infer(message):
             return None, False
         only = self._requests.only_call()
         return only, only is not None
@@ -280,9 +372,9 @@ class Conversation:
         if message.kind in (Kind.RESULT, Kind.ERROR):
             return self._requests.get(message.id)
         if message.method == "notifications/progress":
-            return self._requests.with_token(_fields(message).get("progressToken"))
+            return self._requests.with_token(fields_of(message).get("progressToken"))
         if message.method == "notifications/cancelled":
-            return self._questions.get(_fields(message).get("requestId"))
+            return self._questions.get(fields_of(message).get("requestId"))
         return None
 
     def only_request_seq(self) -> int | None:
@@ -290,101 +382,9 @@ class Conversation:
         only = self._requests.only_call()
         return None if only is None else only.seq
 
-    # -- who they are ----------------------------------------------------------------------------
-
-    def _introduce_client(self, frame: Frame, fields: Mapping[str, Any]) -> None:
-        """2025-11-25 says it once, in initialize; 2026-07-28 in `_meta` of every request."""
-        if frame.method == "initialize":
-            version = fields.get("protocolVersion")
-            about = (fields.get("clientInfo"), fields.get("capabilities"))
-        else:
-            meta = fields.get("_meta")
-            if not isinstance(meta, Mapping) or CLIENT_INFO not in meta:
-                return
-            version = meta.get(PROTOCOL_VERSION)
-            about = (meta.get(CLIENT_INFO), meta.get(CLIENT_CAPABILITIES))
-        if about != self._client:
-            self._client = about
-            info, capabilities = about
-            self._publish(
-                ClientIntroduced(
-                    protocol_version=str(version or ""),
-                    client_info=info if isinstance(info, dict) else {},
-                    capabilities=capabilities if isinstance(capabilities, dict) else {},
-                )
-            )
-
-    def _introduce_server(self, method: str, fields: Mapping[str, Any]) -> None:
-        version, info = fields.get("protocolVersion"), fields.get("serverInfo")
-        if method == "server/discover":
-            meta = fields.get("_meta")
-            version = choose_version(fields.get("supportedVersions"))
-            info = meta.get(SERVER_INFO) if isinstance(meta, Mapping) else None
-        version = version if isinstance(version, str) else ""
-        capabilities, instructions = fields.get("capabilities"), fields.get("instructions")
-        self._publish(
-            EraDecided(
-                era=era_of(version).value,
-                protocol_version=version,
-                reason=f"the server answered the client's {method}",
-            )
-        )
-        self._publish(
-            ServerIntroduced(
-                protocol_version=version,
-                server_info=info if isinstance(info, dict) else {},
-                capabilities=capabilities if isinstance(capabilities, dict) else {},
-                instructions=instructions if isinstance(instructions, str) else None,
-            )
-        )
-
-
-def _opened(
-    frame: Frame,
-    fields: Mapping[str, Any],
-    seq: int,
-    call_id: str | None,
-    purpose: str | None,
-    clock: Clock,
-) -> OpenRequest:
-    assert frame.id is not None
-    meta = fields.get("_meta")
-    return OpenRequest(
-        id=frame.id,
-        seq=seq,
-        method=frame.method,
-        call_id=call_id,
-        purpose=purpose,
-        token=meta.get("progressToken") if isinstance(meta, Mapping) else None,
-        started=clock.monotonic(),
-    )
-
 
 def _purpose(method: str) -> str:
     return _PURPOSES.get(method, "call")
-
-
-def _method(message: Message) -> str | None:
-    return (message.method or None) if isinstance(message, Frame) else None
-
-
-def _may_infer(message: Message) -> bool:
-    if isinstance(message, Malformed):
-        return message.is_reply_like
-    if not isinstance(message, Frame):
-        return False
-    return message.kind is Kind.REQUEST or message.method == "notifications/message"
-
-
-def _requests_in(message: Message) -> list[Frame]:
-    members = message.members if isinstance(message, Batch) else (message,)
-    return [one for one in members if isinstance(one, Frame) and one.kind is Kind.REQUEST]
-
-
-def _replies_in(message: Message) -> list[Frame]:
-    members = message.members if isinstance(message, Batch) else (message,)
-    replies = (Kind.RESULT, Kind.ERROR)
-    return [one for one in members if isinstance(one, Frame) and one.kind in replies]
 
 
 def _first(found: Iterable[OpenRequest | None]) -> OpenRequest | None:
@@ -395,15 +395,3 @@ def _same(found: list[OpenRequest | None]) -> OpenRequest | None:
     """The request of all, if it is the same."""
     seqs = {None if one is None else one.seq for one in found}
     return found[0] if len(seqs) == 1 and found else None
-
-
-def _value(frame: Frame) -> Any:
-    try:
-        return frame.value()
-    except ValueError:
-        return None
-
-
-def _fields(frame: Frame) -> Mapping[str, Any]:
-    value = _value(frame)
-    return value if isinstance(value, Mapping) else {}

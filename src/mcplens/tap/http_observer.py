@@ -192,6 +192,8 @@ class ObservedExchange:
             ),
             0 if is_message else len(body),
         )
+        if self._carrier is not None:
+            self._conversation.exchange_ended(self._carrier)
 
     def _carries_message(self, body: bytes) -> bool:
         return self._is_json and self._carrier is not None and b'"jsonrpc"' in body

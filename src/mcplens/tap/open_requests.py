@@ -17,7 +17,7 @@ MAX_OPEN: Final = 10_000
 _ASIDE: Final = frozenset({"heartbeat", "listening"})
 
 
-class OpenRequest(msgspec.Struct, frozen=True, kw_only=True):
+class OpenRequest(msgspec.Struct, frozen=True, gc=False):
     """A request that waits for its answer."""
 
     id: RequestId
@@ -27,6 +27,7 @@ class OpenRequest(msgspec.Struct, frozen=True, kw_only=True):
     purpose: str | None
     token: object
     started: float
+    is_over: bool = False  # the side that asked does not wait any more, but an answer may come
 
 
 class OpenRequests:
@@ -40,16 +41,28 @@ class OpenRequests:
 
     def add(self, request: OpenRequest) -> None:
         # An id that is used again: the newer request is the one that an answer is for.
-        self._by_id.pop(request.id, None)
-        self._by_id[request.id] = request
-        if len(self._by_id) > MAX_OPEN:
-            del self._by_id[next(iter(self._by_id))]
+        by_id, identity = self._by_id, request.id
+        if identity in by_id:
+            del by_id[identity]
+        by_id[identity] = request
+        if len(by_id) > MAX_OPEN:
+            del by_id[next(iter(by_id))]
 
     def get(self, identity: object) -> OpenRequest | None:
         return self._by_id.get(identity) if _is_id(identity) else None
 
     def answered(self, identity: RequestId | None) -> OpenRequest | None:
         return None if identity is None else self._by_id.pop(identity, None)
+
+    def end(self, request: OpenRequest) -> bool:
+        """The side that asked does not wait any more; False if it did not before."""
+        if request.is_over or self._by_id.get(request.id) is not request:
+            return False
+        self._by_id[request.id] = msgspec.structs.replace(request, is_over=True)
+        return True
+
+    def with_purpose(self, purpose: str) -> list[OpenRequest]:
+        return [one for one in self._by_id.values() if one.purpose == purpose]
 
     def with_token(self, token: object) -> OpenRequest | None:
         if not _is_id(token):
@@ -61,7 +74,9 @@ class OpenRequests:
 
     def only_call(self) -> OpenRequest | None:
         """The only request in flight, heartbeats and listening aside."""
-        calls = [one for one in self._by_id.values() if one.purpose not in _ASIDE]
+        calls = [
+            one for one in self._by_id.values() if one.purpose not in _ASIDE and not one.is_over
+        ]
         return calls[0] if len(calls) == 1 else None
 
 

@@ -1,8 +1,8 @@
-"""A server behind our own standard streams: every byte is passed on, and then read.
+"""A server behind our own standard streams: every byte is passed on, and read later.
 
 A thread for each stream reads and writes as a pipe would: it stops while the other side does not
-read, and stops nothing else. Bytes are read before they are parsed, and passed on whether or not
-they can be parsed. The server's exit code, signals and closed streams are passed on in both
+read, and stops nothing else. What passes is only noted (backlog.py), and passed on whether or not
+it can be parsed. The server's exit code, signals and closed streams are passed on in both
 directions. Used by `mcplens tap`.
 """
 
@@ -21,9 +21,10 @@ from typing import IO, Final
 
 from mcplens.bus import Publisher
 from mcplens.errors import classify
-from mcplens.events import ProcessExited, ProcessStarted, StderrLine
+from mcplens.events import Event, ProcessExited, ProcessStarted, StderrLine
 from mcplens.protocol.frames import Malformed, parse
 from mcplens.protocol.line_splitter import LineSplitter
+from mcplens.tap.backlog import Backlog
 from mcplens.tap.conversation import Conversation
 from mcplens.transports import watchdog
 from mcplens.transports.child_process import signal_name
@@ -61,17 +62,15 @@ class StdioTap:
         launch: Launch,
         conversation: Conversation,
         publish: Publisher,
-        warn: Callable[[str], None],
+        backlog: Backlog,
         *,
         env_names: tuple[str, ...] = (),
     ) -> None:
         self._launch = launch
         self._conversation = conversation
         self._publish = publish
-        self._warn = warn
+        self._backlog = backlog
         self._env_names = env_names
-        self._lock = threading.Lock()  # the bus and the conversation are for one thread
-        self._is_observing = True
         self._has_exited = threading.Event()
         self._pid = 0
 
@@ -108,8 +107,7 @@ class StdioTap:
             cwd=launch.cwd,
             env_names=list(self._env_names),
         )
-        with self._lock:
-            self._publish(started)
+        self._backlog.add(self._publish_event, started)
         with _signals_passed_on(process.pid):
             outputs = self._start_relays(process)
             code = process.wait()
@@ -135,9 +133,12 @@ class StdioTap:
         return relays[1:]
 
     def _relay(self, name: str, source: int, sink: int, lines: _Lines) -> threading.Thread:
+        add, feed = self._backlog.add, lines.feed
+
         def work() -> None:
-            relay(source, sink, lambda data: self._observe(lines.feed, data), self._is_kept)
-            self._observe(lines.flush, b"")
+            # Noted first: an answer must not be seen before its request.
+            relay(source, sink, lambda data: add(feed, data, len(data)), self._is_kept)
+            add(lines.flush, b"")
 
         thread = threading.Thread(target=work, name=f"tap {name}", daemon=True)
         thread.start()
@@ -147,16 +148,10 @@ class StdioTap:
         """Whether a stream stays open: at the end of the server we may have to warn on stderr."""
         return sink == 2 and self._has_exited.wait(_EXIT_S)
 
-    def _observe(self, observe: Observe, data: bytes) -> None:
-        """Whatever goes wrong here must not stop a byte."""
-        if not self._is_observing:
-            return
-        try:
-            with self._lock:
-                observe(data)
-        except Exception as problem:  # the tap's own fault is not the client's
-            self._is_observing = False
-            self._warn(f"the rest of this session is not recorded: {classify(problem).message}")
+    # -- what is read of the backlog -------------------------------------------------------------
+
+    def _publish_event(self, event: Event) -> None:
+        self._publish(event)
 
     def _client_line(self, line: bytes | Malformed) -> None:
         self._conversation.client_said(line if isinstance(line, Malformed) else parse(line))
@@ -178,8 +173,8 @@ class StdioTap:
     def _ended(self, pid: int, code: int) -> None:
         exit_code = code if code >= 0 else None
         exited = ProcessExited(pid=pid, exit_code=exit_code, signal=signal_name(code))
-        with self._lock:
-            self._publish(exited)
+        self._backlog.add(self._publish_event, exited)
+        self._backlog.add(lambda _: self._conversation.ended(), None)
         watchdog.finish(pid, _TERMINATE_AFTER_S, _KILL_AFTER_S)
 
 
@@ -194,6 +189,10 @@ class _Lines:
         return f"<_Lines {self._splitter!r}>"
 
     def feed(self, data: bytes) -> None:
+        # Most reads give one line: that is cheaper to see than to split.
+        if not self._splitter.is_in_line and data.find(b"\n") == len(data) - 1:
+            self._on_line(data[:-1])
+            return
         for line in self._splitter.feed(data):
             self._on_line(line)
 
@@ -207,7 +206,7 @@ class _Lines:
 def relay(source: int, sink: int, observe: Observe, is_kept: Callable[[int], bool]) -> None:
     """Pass bytes on until either end closes; then the other end is closed too, unless it is kept.
 
-    They are observed first: an answer must not be seen before its request.
+    They are observed first.
     """
     try:
         while data := _read(source):

@@ -1,0 +1,123 @@
+"""What has passed through the tap and was not read yet.
+
+Bytes are noted with their time as they pass, and read later, many at a time: when the recorder
+reads the bus. So a client never waits for a message to be parsed. What waits is bounded: beyond
+that, whoever passes more on reads a part of it first. Used by stdio.py and http.py.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Final
+
+from mcplens.bus import Bus
+from mcplens.clock import SystemClock
+from mcplens.errors import classify
+from mcplens.events import Event
+from mcplens.logs import get_logger
+
+# Half a second of a client that calls as fast as it can.
+_MOST_PIECES: Final = 16 * 1024
+_MOST_BYTES: Final = 4 * 1024 * 1024
+# So many are read for one that passes, once there are too many.
+_PIECES_AT_A_TIME: Final = 16
+
+_log: Final = get_logger("mcplens.tap")
+
+# When a piece passes is the one time that is not injected: it comes from another thread.
+_monotonic, _wall = SystemClock.monotonic, SystemClock.wall
+
+Warn = Callable[[str], None]
+
+
+class PassedClock(SystemClock):
+    """The time at which what is read now has passed."""
+
+    def __init__(self) -> None:
+        self.passed: tuple[float, float] | None = None  # monotonic, wall
+
+    def __repr__(self) -> str:
+        return f"<PassedClock {'now' if self.passed is None else self.passed}>"
+
+    def monotonic(self) -> float:
+        return _monotonic() if self.passed is None else self.passed[0]
+
+    def wall(self) -> float:
+        return _wall() if self.passed is None else self.passed[1]
+
+
+class Backlog:
+    """Pieces that have passed, each with the function that reads it; safe from any thread."""
+
+    def __init__(self, clock: PassedClock, warn: Warn = _log.warning) -> None:
+        self.is_on = False  # somebody reads the bus
+        self._clock = clock
+        self._warn = warn
+        self._waiting: deque[tuple[float, float, Callable[[Any], None], Any]] = deque()
+        self._size = 0  # of the bytes that wait, at least: threads may overwrite each other's sums
+        self._reading = threading.Lock()  # the bus and the conversation are for one thread
+
+    def __repr__(self) -> str:
+        return f"<Backlog {'on' if self.is_on else 'off'}, {len(self._waiting)} pieces wait>"
+
+    def add(self, take: Callable[[Any], None], what: Any, size_bytes: int = 0) -> None:
+        """This passes now; `take` reads it later, after all that passed before."""
+        if not self.is_on:
+            return
+        self._waiting.append((_monotonic(), _wall(), take, what))
+        self._size += size_bytes
+        if self._size > _MOST_BYTES or len(self._waiting) > _MOST_PIECES:
+            self.read(_PIECES_AT_A_TIME)
+
+    def read(self, most: int | None = None) -> None:
+        """Have what waits be read, or a part of it."""
+        if not self._waiting:
+            return
+        with self._reading:
+            count = len(self._waiting)
+            try:
+                self._read_some(count if most is None else min(count, most))
+            except Exception as problem:  # the tap's own fault is not the client's
+                self.is_on = False
+                self._waiting.clear()
+                self._warn(f"the rest of this session is not recorded: {classify(problem).message}")
+            finally:
+                self._clock.passed = None
+
+    def _read_some(self, count: int) -> None:
+        clock, next_piece, size = self._clock, self._waiting.popleft, 0
+        for _ in range(count):
+            mono, wall, take, what = next_piece()
+            clock.passed = mono, wall
+            take(what)
+            if type(what) is bytes:
+                size += len(what)
+        self._size = max(self._size - size, 0) if self._waiting else 0
+
+
+class TapBus(Bus):
+    """The bus of a tap: reading it reads first what has passed."""
+
+    def __init__(self, warn: Warn = _log.warning) -> None:
+        self.clock = PassedClock()
+        self.backlog = Backlog(self.clock, warn)
+        super().__init__(self.clock, is_unread=True)
+
+    def expect_readers(self) -> None:
+        self.backlog.is_on = True
+        super().expect_readers()
+
+    @property
+    def last_seq(self) -> int:
+        self.backlog.read()
+        return self._last_seq
+
+    def since(self, seq: int) -> list[Event]:
+        self.backlog.read()
+        return super().since(seq)
+
+    def kept(self) -> list[Event]:
+        self.backlog.read()
+        return super().kept()
