@@ -1,5 +1,8 @@
 """Each exit code, reached with a real server."""
 
+import subprocess
+import sys
+
 import pytest
 
 from mcplens.cli import exit_codes
@@ -100,3 +103,16 @@ def test_an_answer_that_breaks_the_protocol_ends_with_6(shell: Shell, fault: str
 def test_no_answer_in_time_ends_with_7(shell: Shell, url: str) -> None:
     done = shell.run("call", url, "slow", "seconds=30", "--timeout", "0.3")
     assert done.code == exit_codes.TIMED_OUT == 7
+
+
+def test_a_command_ends_without_collecting_what_it_loaded(shell: Shell) -> None:
+    program = (
+        "import atexit, gc\nfrom mcplens.cli.main import main\n"
+        "atexit.register(lambda: print(len(gc.get_objects()) < 500, gc.isenabled()))\n"
+        "main(['servers', 'list', '--json'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, env=shell.environment
+    )
+    assert done.returncode == exit_codes.DONE
+    assert done.stdout.endswith("True True\n"), done.stdout + done.stderr
