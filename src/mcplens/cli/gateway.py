@@ -1,7 +1,8 @@
 """`mcplens gateway`: all configured servers behind one MCP endpoint, for as long as it runs.
 
-Prints the address on stdout, or serves the process that started it (`--stdio`). Everything else
-goes to stderr: a table of servers and calls on a terminal, JSON lines otherwise.
+Prints the addresses of the gateway and of its web UI on stdout, or serves the process that started
+it (`--stdio`). Everything else goes to stderr: a table of servers and calls on a terminal, JSON
+lines otherwise.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import contextlib
 import os
 import signal
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +28,11 @@ from mcplens.cli.gateway_install import install_command, remove_command
 
 if TYPE_CHECKING:
     from mcplens.bus import Bus
-    from mcplens.cli.gateway_configuration import GatewayConfiguration
-    from mcplens.config.model import Configuration
+    from mcplens.cli.gateway_configuration import Follow, GatewayConfiguration
+    from mcplens.config.model import Configuration, ServerEntry
     from mcplens.gateway.audit_log import AuditLog
     from mcplens.gateway.service import GatewayService
+    from mcplens.web.server import Opened
 
 
 class GatewayOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +45,8 @@ class GatewayOptions(msgspec.Struct, frozen=True, kw_only=True):
     no_auth: bool
     has_sse: bool
     no_audit: bool
+    no_web: bool
+    web_port: int | None
     allow_private_networks: bool
 
 
@@ -53,6 +58,11 @@ class GatewayOptions(msgspec.Struct, frozen=True, kw_only=True):
 @click.option("--no-auth", is_flag=True, help="Ask for no token, on this machine only.")
 @click.option("--sse", "has_sse", is_flag=True, help="Also serve the older HTTP+SSE, at /sse.")
 @click.option("--no-audit", is_flag=True, help="Write no audit log.")
+@click.option("--no-web", is_flag=True, help="Serve no web UI beside it.")
+@click.option(
+    "--web-port", type=click.IntRange(0, 65535), metavar="N",
+    help="Port of the web UI, on this machine; by default 6280 or the next free one.",
+)  # fmt: skip
 @click.option(
     "--allow-private-networks", is_flag=True,
     help="With --listen: sign-ins may reach private addresses that servers name.",
@@ -75,8 +85,9 @@ def command(
 ) -> None:
     """Serve all configured servers as one MCP server.
 
-    Clients connect to the address that it prints, with the token that it keeps in the folder for
-    state. /mcp is the view to start with, /mcp/NAME another one, /servers/NAME/mcp one server.
+    Clients connect to the first address that it prints, with the token that it keeps in the folder
+    for state. /mcp is the view to start with, /mcp/NAME another one, /servers/NAME/mcp one server.
+    The second address is the web UI: servers, clients and their traffic, live.
 
     \b
     mcplens gateway
@@ -87,6 +98,8 @@ def command(
     options = GatewayOptions(**given)
     if options.is_stdio and (options.listen or options.token or options.has_sse):
         raise click.UsageError("--stdio serves one program over pipes: it has no address and token")
+    if options.no_web and options.web_port is not None:
+        raise click.UsageError("--no-web and --web-port exclude each other")
     if options.no_auth and options.token:
         raise click.UsageError("--no-auth and --token exclude each other")
     shared = {"config": config, "is_trusted": is_trusted, "no_record": no_record, "trace": trace}
@@ -97,15 +110,42 @@ def command(
     sys.exit(exit_codes.DONE)
 
 
+class _Running(msgspec.Struct, frozen=True):
+    """A gateway with its servers, before clients are let in."""
+
+    service: GatewayService
+    bus: Bus
+    follow: Follow
+    web: Opened | None = None
+
+
 async def _run(flags: CommandOptions, options: GatewayOptions) -> None:
     from mcplens.background import Background
-    from mcplens.bus import Bus
     from mcplens.cli.gateway_configuration import GatewayConfiguration
-    from mcplens.clock import SystemClock
-    from mcplens.gateway.service import GatewayService
 
     can_ask = sys.stdin.isatty() and not options.is_stdio
     configuration = GatewayConfiguration(flags, can_ask=can_ask)
+    work = Background()
+    run = _alone if options.no_web else _beside_web
+    async with contextlib.AsyncExitStack() as stack:
+        running = await stack.enter_async_context(run(flags, options, configuration))
+        if not options.no_audit:
+            running.service.gateway.audit_log = _audit_log()
+        stack.push_async_callback(work.end)
+        work.start(configuration.watch(running.follow, running.bus), "watch the configuration")
+        serve = _serve_stdio if options.is_stdio else _serve_http
+        await serve(running, options)
+
+
+@contextlib.asynccontextmanager
+async def _alone(
+    flags: CommandOptions, options: GatewayOptions, configuration: GatewayConfiguration
+) -> AsyncIterator[_Running]:
+    """A gateway without a web UI."""
+    from mcplens.bus import Bus
+    from mcplens.clock import SystemClock
+    from mcplens.gateway.service import GatewayService
+
     clock = SystemClock()
     bus = Bus(clock)
     service = GatewayService(
@@ -116,18 +156,47 @@ async def _run(flags: CommandOptions, options: GatewayOptions) -> None:
         view_name=options.view,
         sign_in_networks=_sign_in_networks(options, configuration.current),
     )
-    work = Background()
+    with _recorded(flags, bus, configuration):
+        async with service.running():
+            yield _Running(service, bus, service.follow)
+
+
+@contextlib.asynccontextmanager
+async def _beside_web(
+    flags: CommandOptions, options: GatewayOptions, configuration: GatewayConfiguration
+) -> AsyncIterator[_Running]:
+    """A gateway over the servers of a web UI, which is served on a port of its own."""
+    from mcplens.errors import ConnectError
+    from mcplens.gateway.service import live_options, published
+    from mcplens.web.server import open_web
+    from mcplens.workspace.workspace import Workspace
+
+    settings = published(configuration.current, options.view).settings
+    networks = _sign_in_networks(options, configuration.current)
+    workspace = Workspace(
+        config_path=flags.config,
+        record=not flags.no_record,
+        trace=flags.trace,
+        warn=lambda text: output.note(f"mcplens: {text}", fg="yellow"),
+        sign_in_networks=networks,
+        live_options=live_options(settings, networks),
+        title="gateway",
+        trusts_all=flags.is_trusted,
+    )
+    workspace.gateway.is_permanent = True
+
+    def follow(_entries: list[ServerEntry], found: Configuration) -> None:
+        workspace.follow_configuration(found)
+
     async with contextlib.AsyncExitStack() as stack:
-        stack.enter_context(_recorded(flags, bus, configuration))
-        if not options.no_audit:
-            service.gateway.audit_log = _audit_log()
-        await stack.enter_async_context(service.running())
-        stack.push_async_callback(work.end)
-        work.start(configuration.watch(service, bus), "watch the configuration")
-        if options.is_stdio:
-            await _serve_stdio(service, bus)
-        else:
-            await _serve_http(service, options, bus)
+        await stack.enter_async_context(workspace)
+        serving = workspace.gateway.serving(view_name=options.view)
+        service = await stack.enter_async_context(serving)
+        try:
+            opened = await stack.enter_async_context(open_web(workspace, port=options.web_port))
+        except ConnectError as problem:
+            raise CommandError(f"{problem.message}; choose another with --web-port") from None
+        yield _Running(service, workspace.bus, follow, opened)
 
 
 def _sign_in_networks(options: GatewayOptions, configuration: Configuration) -> str:
@@ -180,7 +249,7 @@ def _recorded(flags: CommandOptions, bus: Bus, configuration: GatewayConfigurati
         yield
 
 
-async def _serve_http(service: GatewayService, options: GatewayOptions, bus: Bus) -> None:
+async def _serve_http(running: _Running, options: GatewayOptions) -> None:
     from mcplens.config.keys import InvalidValue
     from mcplens.config.views import parse_address
     from mcplens.errors import ConnectError
@@ -188,6 +257,7 @@ async def _serve_http(service: GatewayService, options: GatewayOptions, bus: Bus
     from mcplens.transports.network import is_loopback
     from mcplens.user_folders import current_state_folder
 
+    service, web = running.service, running.web
     try:
         place = options.listen or service.published.settings.listen
         host, port = parse_address(place, "--listen")
@@ -204,27 +274,34 @@ async def _serve_http(service: GatewayService, options: GatewayOptions, bus: Bus
         except ConnectError as problem:
             raise CommandError(f"{problem.message}; choose another with --listen") from None
         output.say(address.url("/mcp"))
+        if web is not None:
+            output.say(web.url_with_token)
         output.flush()
         where = os.path.join(current_state_folder(), "gateway-token")
         if token is not None and options.token is None:
             output.note(f"mcplens: clients send the bearer token that is in {where}")
+        if web is not None:
+            output.note("mcplens: the second address is the web UI")
         output.note("mcplens: Ctrl-C stops everything")
-        async with _shown(service, bus):
+        async with _shown(running):
             await stop.wait()
         output.note("mcplens: finishing the calls that are under way")
 
 
-async def _serve_stdio(service: GatewayService, bus: Bus) -> None:
+async def _serve_stdio(running: _Running, _options: GatewayOptions) -> None:
     from mcplens.background import Background
     from mcplens.gateway.service import DRAIN_S
     from mcplens.inbound.stdio import serve_stdio
 
+    service = running.service
+    if running.web is not None:
+        output.note(f"mcplens: the web UI is at {running.web.url_with_token}")
     stop = _stop_event()
     handler = service.stdio_handler()
     work = Background()
     serving = work.start(serve_stdio(handler, service.gateway.clock), "serve stdio")
     stopping = work.start(stop.wait(), "wait for a signal")
-    async with _shown(service, bus):
+    async with _shown(running):
         await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
     if not serving.done():
         await service.gateway.drain(DRAIN_S)
@@ -241,14 +318,14 @@ def _stop_event() -> asyncio.Event:
 
 
 @contextlib.asynccontextmanager
-async def _shown(service: GatewayService, bus: Bus) -> Any:
+async def _shown(running: _Running) -> AsyncIterator[None]:
     """Show what happens for as long as the block lasts."""
     from mcplens.background import Background
     from mcplens.cli.gateway_display import show_lines, show_table
 
     show = show_table if sys.stderr.isatty() else show_lines
     work = Background()
-    work.start(show(service.gateway, bus), "show what happens")
+    work.start(show(running.service.gateway, running.bus), "show what happens")
     try:
         yield
     finally:

@@ -16,9 +16,10 @@ from mcplens.cli.exit_codes import CommandError
 if TYPE_CHECKING:
     from mcplens.bus import Bus
     from mcplens.config.model import Configuration, ServerEntry
-    from mcplens.gateway.service import GatewayService
 
 Tell = Callable[[str, str], None]
+# Uses another configuration, of which these servers may be started.
+Follow = Callable[["list[ServerEntry]", "Configuration"], None]
 
 
 class GatewayConfiguration:
@@ -41,7 +42,7 @@ class GatewayConfiguration:
         """Keys whose values are secret: a message of a client may hold those of any server."""
         return self._secret_keys
 
-    async def watch(self, service: GatewayService, bus: Bus) -> None:
+    async def watch(self, follow: Follow, bus: Bus) -> None:
         """Reload whenever a file changes, until cancelled; a broken one changes nothing."""
         from mcplens.config.environment import current_environment
         from mcplens.downstream.configuration_watcher import ConfigurationWatcher
@@ -51,7 +52,7 @@ class GatewayConfiguration:
             bus.publish(Remark(message=text), server)
 
         def apply(found: Configuration) -> None:
-            service.follow(self._usable(found, tell, can_ask=False), found)
+            follow(self._usable(found, tell, can_ask=False), found)
 
         here = current_environment()
         watcher = ConfigurationWatcher(apply, bus=bus, here=here, path=self._flags.config)

@@ -127,7 +127,7 @@ def _table(gateway: Gateway, counts: dict[str, list[int]], problem: str = "") ->
     table = Table(title=None, box=None, pad_edge=False)
     for heading in ("Server", "State", "Tools", "Calls", "Failed"):
         table.add_column(heading, justify="left" if heading in ("Server", "State") else "right")
-    for connection in gateway.servers.connections.values():
+    for connection in gateway.offered():
         state = connection.state
         words = state.status.value.lower()
         if gateway.is_loop(connection):

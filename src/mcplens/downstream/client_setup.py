@@ -84,7 +84,9 @@ class DefaultSetup:
     def made_of(self, entry: ServerEntry, settings: Settings) -> MadeOf:
         target, options = to_connect_options(entry, settings)
         options = {"concurrency": self._options.concurrency, **options}
-        options["retry"] = _retry(options, settings, is_per_call=entry.session_mode == "per-call")
+        options["retry"] = retry_config(
+            options, settings, is_per_call=entry.session_mode == "per-call"
+        )
         # What a client in front asks for is for the server to refuse.
         options["enforce_capabilities"] = False
         if self._options.client_info is not None:
@@ -142,7 +144,7 @@ class DefaultSetup:
         return DefaultSetup(options, capabilities, roots)
 
 
-def _retry(options: dict[str, Any], settings: Settings, *, is_per_call: bool) -> RetryConfig:
+def retry_config(options: dict[str, Any], settings: Settings, *, is_per_call: bool) -> RetryConfig:
     """How often connecting is tried; takes what the entry says about it out of the options.
 
     `connectionRetryCount` counts attempts in per-call mode, and retries in persistent mode.

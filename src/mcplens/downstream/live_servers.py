@@ -51,12 +51,14 @@ class LiveServers:
         clock: Clock,
         options: LiveOptions | None = None,
         needs_confirmation: Callable[[ServerEntry], bool] = lambda _: False,
+        offers: Callable[[ServerEntry], bool] = lambda entry: entry.enabled,
     ) -> None:
         self.bus = bus
         self.clock = clock
         self.options = options or LiveOptions()
         self.settings = Settings()
         self._needs_confirmation = needs_confirmation
+        self.offers = offers  # whether a server is started by itself, and published by a gateway
         self.connections: dict[str, ServerConnection] = {}
         self._listeners = Listeners()
         self._work = Background()
@@ -191,13 +193,29 @@ class LiveServers:
                 self._first[name] = self._work.start(self._begin(connection), f"start {name}")
         self._start_refreshing()
 
+    def use_options(self, options: LiveOptions) -> None:
+        """Own all servers like this from now on; sessions that are open stay as they are."""
+        self.options = options
+        for connection in self.connections.values():
+            connection.use_options(options)
+
+    async def stop(self) -> None:
+        """Start and refresh nothing by itself any more; servers that are connected stay so."""
+        ending = [*self._first.values(), *([self._refreshing] if self._refreshing else [])]
+        self._first.clear()
+        self._refreshing = None
+        for task in ending:
+            task.cancel()
+        await asyncio.gather(*ending, return_exceptions=True)
+
     @property
     def is_started(self) -> bool:
         """Whether servers are started by themselves, now and after a reload."""
         return self._refreshing is not None
 
     def _may_start(self, connection: ServerConnection) -> bool:
-        return connection.entry.is_usable and not self._needs_confirmation(connection.entry)
+        entry = connection.entry
+        return entry.is_usable and self.offers(entry) and not self._needs_confirmation(entry)
 
     def _start_refreshing(self) -> None:
         if self._refreshing is not None:

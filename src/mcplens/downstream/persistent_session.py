@@ -70,7 +70,7 @@ class PersistentSession:
         clock: Clock,
         changed: Callable[[], None],
         *,
-        may_pause: bool = True,
+        may_pause: Callable[[], bool] = lambda: True,
     ) -> None:
         self.live = live
         self.breaker = Breaker()
@@ -220,7 +220,7 @@ class PersistentSession:
     # -- a server that keeps failing -------------------------------------------------------------
 
     def _failed(self, error: dict[str, Any]) -> None:
-        if not self._may_pause or not self.breaker.failed(self._clock.monotonic()):
+        if not self._may_pause() or not self.breaker.failed(self._clock.monotonic()):
             return
         self._paused_by = error
         until = self.breaker.paused_until

@@ -105,7 +105,7 @@ class ServerConnection:
         if self.mode == "per-call":
             return PerCallSessions(live, clock, self._state_changed, self._equip_for_one)
         return PersistentSession(
-            live, clock, self._state_changed, may_pause=self._options.keeps_ready
+            live, clock, self._state_changed, may_pause=lambda: self._options.keeps_ready
         )
 
     def __repr__(self) -> str:
@@ -319,6 +319,10 @@ class ServerConnection:
         connection.config = msgspec.structs.replace(
             connection.config, connection_timeout_s=self.timeouts.connect_s
         )
+
+    def use_options(self, options: LiveOptions) -> None:
+        """The owner changed its mind; a session that is open stays as it is."""
+        self._options = options
 
     def follow(self, entry: ServerEntry, settings: Settings) -> bool:
         """Use this entry from now on; returns whether the session can stay open for it.

@@ -290,13 +290,24 @@ class Gateway(ServerListener):
         """Whether a server leads back to this very gateway, directly or through another."""
         return self.id in gateways_behind(connection)
 
+    def offered(self) -> list[ServerConnection]:
+        """The servers that this gateway is for; a web UI beside it may have others too."""
+        offers = self.servers.offers
+        return [one for one in self.servers.connections.values() if offers(one.entry)]
+
+    def server(self, server_id: str) -> ServerConnection | None:
+        """One of the servers that this gateway is for."""
+        found = self.servers.get(server_id)
+        return found if found is not None and self.servers.offers(found.entry) else None
+
     def usable(self) -> list[ServerConnection]:
-        return [one for one in self.servers.connections.values() if not self.is_loop(one)]
+        """The servers whose tools can be published."""
+        return [one for one in self.offered() if not self.is_loop(one)]
 
     def reached_gateways(self) -> list[str]:
         """This gateway and those behind it, for the mark in our capabilities."""
         found = {self.id: None}
-        for connection in self.servers.connections.values():
+        for connection in self.offered():
             found |= dict.fromkeys(gateways_behind(connection))
         return list(found)
 
@@ -304,7 +315,7 @@ class Gateway(ServerListener):
         """What a view publishes now."""
         now = self.clock.wall()
         lists = [_lists_of(connection, now) for connection in self.usable()]
-        return ViewCatalog(view, lists, list(self.servers.connections))
+        return ViewCatalog(view, lists, [one.server_id for one in self.offered()])
 
     def catalog_of(self, view: View, connection: ServerConnection) -> ViewCatalog:
         """What a view would publish of one server."""

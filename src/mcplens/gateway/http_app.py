@@ -129,7 +129,7 @@ class GatewayApp:
         if not (raw.startswith(_SERVERS) and raw.endswith(MCP_PATH)):
             return None
         server_id = unquote(raw[len(_SERVERS) : -len(MCP_PATH)])
-        if self.gateway.servers.get(server_id) is None:
+        if self.gateway.server(server_id) is None:
             return None
         path = path_of(server_id)
         if path not in self._endpoints:

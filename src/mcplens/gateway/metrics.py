@@ -82,8 +82,8 @@ class GatewayCollector(Collector):
             "Whether there is a session with a server",
             labels=["server"],
         )
-        for server_id, connection in self._gateway.servers.connections.items():
-            found.add_metric([server_id], connection.status is ServerStatus.RUNNING)
+        for connection in self._gateway.offered():
+            found.add_metric([connection.server_id], connection.status is ServerStatus.RUNNING)
         return found
 
 

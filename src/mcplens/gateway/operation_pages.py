@@ -68,7 +68,7 @@ def status(gateway: Gateway) -> dict[str, Any]:
         "run": gateway.bus.run_id,
         "is_draining": gateway.is_draining,
         "calls_in_flight": gateway.running_calls,
-        "servers": [_server(gateway, one) for one in gateway.servers.connections.values()],
+        "servers": [_server(gateway, one) for one in gateway.offered()],
         "clients": [
             {
                 "id": client.id,

@@ -43,7 +43,7 @@ class ServerHandler(InboundHandler):
 
     @property
     def connection(self) -> ServerConnection:
-        connection = self.gateway.servers.get(self.server_id)
+        connection = self.gateway.server(self.server_id)
         if connection is None:
             raise Refused(INTERNAL_ERROR, f"the server {self.server_id} is no longer configured")
         if self.gateway.is_loop(connection):

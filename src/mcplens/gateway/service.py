@@ -7,7 +7,7 @@ terminals; what happens is on the bus.
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 from urllib.parse import urlsplit
@@ -127,8 +127,21 @@ def ensure_files(server_count: int) -> None:
         raise ConfigurationError("CONFIGURATION_INVALID", text)
 
 
+def live_options(settings: GatewaySettings, sign_in_networks: str) -> LiveOptions:
+    """How a gateway owns its servers."""
+    return LiveOptions(
+        relays_questions=True,
+        stale_for_s=settings.stale_for_s,
+        client_info=CLIENT_INFO,
+        sign_in_networks=sign_in_networks,
+    )
+
+
 class GatewayService:
-    """A gateway with its servers; `http` or `stdio_handler` lets clients in."""
+    """A gateway with its servers; `http` or `stdio_handler` lets clients in.
+
+    With `servers` it serves those of a web UI, which follows the configuration itself.
+    """
 
     def __init__(
         self,
@@ -139,23 +152,24 @@ class GatewayService:
         clock: Clock,
         view_name: str | None = None,
         sign_in_networks: str = "any",
+        servers: LiveServers | None = None,
     ) -> None:
         self.published = published(configuration, view_name)
         self.entries = tuple(entries)
         self._view_name = view_name
-        self._address: Address | None = None
+        self.address: Address | None = None  # while clients are served over HTTP
+        self.token: str | None = None  # that opens it; a secret
         self._app: GatewayApp | None = None
         self._stdio: ViewHandler | None = None
         self._settings = configuration.settings
         self._clock = clock
         ensure_files(len(self.entries))
-        options = LiveOptions(
-            relays_questions=True,
-            stale_for_s=self.published.settings.stale_for_s,
-            client_info=CLIENT_INFO,
-            sign_in_networks=sign_in_networks,
+        self._owns_servers = servers is None
+        self.servers = servers or LiveServers(
+            bus=bus,
+            clock=clock,
+            options=live_options(self.published.settings, sign_in_networks),
         )
-        self.servers = LiveServers(bus=bus, clock=clock, options=options)
         self.gateway = Gateway(
             self.servers,
             bus=bus,
@@ -175,19 +189,33 @@ class GatewayService:
         Raises:
             ConfigurationError: it cannot be used; nothing has changed.
         """
-        found, servers = published(configuration, self._view_name), tuple(entries)
-        ensure_files(len(servers))
-        self._check_loops(servers)
+        servers = tuple(entries)
+        found = self.check(servers, configuration)
+        before = {entry.name for entry in self.entries}
         self.published, self.entries, self._settings = found, servers, configuration.settings
         self.gateway.use_settings(found.views, found.settings)
         if self._app is not None:
             self._app.use_views(found.default_view)
         if self._stdio is not None:
             self._stdio.use_view(found.default_view)
-        self.servers.apply(servers, configuration.settings)
+        if self._owns_servers:
+            self.servers.apply(servers, configuration.settings)
+        elif before != {entry.name for entry in servers}:
+            self.gateway.servers_changed()  # one may have been switched on or off
+
+    def check(self, entries: Sequence[ServerEntry], configuration: Configuration) -> Published:
+        """What a configuration would publish.
+
+        Raises:
+            ConfigurationError: it cannot be used.
+        """
+        found = published(configuration, self._view_name)
+        ensure_files(len(entries))
+        self._check_loops(entries)
+        return found
 
     def _check_loops(self, entries: Iterable[ServerEntry]) -> None:
-        address = self._address
+        address = self.address
         if address is not None:
             for entry in entries:
                 if leads_to(entry, address):
@@ -198,6 +226,12 @@ class GatewayService:
     @asynccontextmanager
     async def running(self, *, without: Iterable[str] = ()) -> AsyncIterator[None]:
         """Keep the servers for as long as the block lasts; `without` are not started."""
+        if not self._owns_servers:
+            try:
+                yield
+            finally:
+                await self.gateway.close()
+            return
         left_out = set(without)
         async with self.servers:
             used = [entry for entry in self.entries if entry.name not in left_out]
@@ -222,11 +256,12 @@ class GatewayService:
             text = f"{host} can be reached from other machines: a token is required there"
             raise ConfigurationError("CONFIGURATION_INVALID", text)
         listener = listen(host, port)
-        self._address = Address(host, listener.getsockname()[1])
+        self.address, self.token = Address(host, listener.getsockname()[1]), token
         try:
             self._check_loops(self.entries)
         except ConfigurationError:
             listener.close()
+            self.address = self.token = None
             raise
         limits = inbound_limits(self.published.settings)
         hosts = () if is_loopback(host) else (host,)
@@ -244,6 +279,7 @@ class GatewayService:
                 yield served
             finally:
                 await self.gateway.drain(DRAIN_S)
+                self.address = self.token = None
 
     def stdio_handler(self) -> ViewHandler:
         """Serves the process that started us."""

@@ -182,7 +182,7 @@ class ViewHandler(InboundHandler):
         return self._connection(server_id)
 
     def _connection(self, server_id: str) -> ServerConnection:
-        connection = self.gateway.servers.get(server_id)
+        connection = self.gateway.server(server_id)
         if connection is None:
             raise Refused(INVALID_PARAMS, f"the server {server_id} is no longer configured")
         return connection

@@ -49,7 +49,8 @@ _KEYS: Final = ("capabilities", "profile", "roots")
 class AnswerSettings:
     """Profile, roots and capabilities of one server, as they are now."""
 
-    def __init__(self, entry: ServerEntry) -> None:
+    def __init__(self, entry: ServerEntry, person: AnsweredBy = True) -> None:
+        self._person = person  # answers where no profile does
         self.profile: str | None = entry.profile
         self.chosen: dict[str, Any] = dict(entry.capabilities)
         self.problem: InspectorError | None = None  # with the roots of the entry
@@ -123,7 +124,7 @@ class AnswerSettings:
         client.roots.set(self.roots)
 
     def use_profile(self, client: Client, profiles: Profiles) -> None:
-        by: AnsweredBy = True if self.profile is None else profiles.get(self.profile)
+        by = self._person if self.profile is None else profiles.get(self.profile)
         client.sampling.use(by)
         client.elicitation.use(by)
 

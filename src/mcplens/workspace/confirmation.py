@@ -24,7 +24,8 @@ _FILE_NAME: Final = "imported.json"
 class Confirmations:
     """The entries that wait for confirmation."""
 
-    def __init__(self, here: Environment) -> None:
+    def __init__(self, here: Environment, *, trusts_all: bool = False) -> None:
+        self._trusts_all = trusts_all  # the person said so for this run (--yes)
         self._trust = TrustStore(here=here)
         self._path = here.join(user_state_folder(here), _FILE_NAME)
 
@@ -33,6 +34,8 @@ class Confirmations:
 
     def is_needed(self, entry: ServerEntry) -> bool:
         """Whether an entry must be confirmed before it is started."""
+        if self._trusts_all:
+            return False
         waiting = self._read()
         if waiting and fingerprint(entry) in waiting:
             return True

@@ -46,7 +46,12 @@ class SecretKeys:
             self._own[entry.name] = _united(self._own.get(entry.name, ()), entry.secret_keys)
 
     def of(self, server_id: str) -> tuple[str, ...]:
-        """The keys whose values are secret in the traffic of a server."""
+        """The keys whose values are secret in the traffic of a server.
+
+        Of no server: a message of a gateway's client, which may hold those of any.
+        """
+        if not server_id:
+            return _united(self._wide, (key for keys in [*self._own.values()] for key in keys))
         own = self._own.get(server_id)
         return (*self._wide, *own) if own else self._wide
 

@@ -16,7 +16,7 @@ import msgspec
 
 from mcplens.config.connect_options import put_over, to_connect_options
 from mcplens.config.model import ServerEntry, Settings
-from mcplens.downstream.client_setup import ClientSetup, DefaultSetup, MadeOf
+from mcplens.downstream.client_setup import ClientSetup, DefaultSetup, MadeOf, retry_config
 from mcplens.downstream.live_servers import LiveServers
 from mcplens.downstream.options import LiveOptions
 from mcplens.errors import InspectorError
@@ -38,6 +38,7 @@ from mcplens.session.capabilities import for_stateless
 from mcplens.session.catalog import METHODS
 from mcplens.session.client import Client
 from mcplens.session.profiles import Profiles
+from mcplens.session.question_handler import Answering
 from mcplens.transports.authorization import Authorizer
 from mcplens.transports.base import Closing
 from mcplens.workspace.answer_settings import CLIENT_OPTIONS, AnswerSettings
@@ -71,9 +72,10 @@ class Server:
         changed: Callable[[str], None],
         list_changed: Callable[[str, str], None],
         sign_in_networks: str = "any",
+        person: Answering = True,
     ) -> None:
         bus, clock = live_servers.bus, live_servers.clock
-        self.answer_settings = AnswerSettings(entry)
+        self.answer_settings = AnswerSettings(entry, person)
         self.overrides: dict[str, Any] = {}  # options given on the command line
         self.is_built_in = False
         self.is_given = False  # given on the command line, in no file of ours
@@ -85,8 +87,8 @@ class Server:
         self.connection = live_servers.make(entry, self)
         self.live = self.connection.live
         self._clock = clock
-        self._concurrency = live_servers.options.concurrency
-        self._is_kept_ready = live_servers.options.keeps_ready
+        self._live_servers = live_servers
+        self._options = live_servers.options  # as the process was started
         self._profiles = profiles
         self._changed = changed
         self._list_changed = list_changed
@@ -153,7 +155,7 @@ class Server:
         The owner of servers that are kept ready gives it to the connection itself, at once.
         """
         self.answer_settings.follow(self.entry, entry)
-        if not self._is_kept_ready:
+        if not self._live_servers.options.keeps_ready:
             self.live.entry = entry
 
     def follow_sign_in(self, settings: Settings) -> None:
@@ -190,8 +192,14 @@ class Server:
     def made_of(self, entry: ServerEntry, settings: Settings) -> MadeOf:
         """Target and options for a new client, without what `answer_settings` sets."""
         target, options = to_connect_options(entry, settings)
-        retries = settings.connection_retry_count
-        options = {"concurrency": self._concurrency, "max_retries": retries, **options}
+        options = {"concurrency": self._options.concurrency, **options}
+        if self._options.keeps_ready:
+            is_per_call = entry.session_mode == "per-call"
+            options["retry"] = retry_config(options, settings, is_per_call=is_per_call)
+        else:
+            options = {"max_retries": settings.connection_retry_count, **options}
+        if self._options.client_info is not None:
+            options["client_info"] = self._options.client_info
         # The page asks for confirmation instead: testers must be able to send anything.
         options = put_over({**options, "enforce_capabilities": False}, self.overrides)
         for name in _ANSWERED:
@@ -304,7 +312,8 @@ class Server:
         return True
 
     def _moved(self, event: StateChanged) -> None:
-        self.sign_in.moved(event.new)
+        is_by_itself = self._live_servers.options.keeps_ready
+        self.sign_in.moved(event.new, is_by_itself=is_by_itself)
         if event.new == "CONNECTED" and event.error is None:
             for listing in self.lists.values():
                 listing.is_stale = True  # the server may have changed meanwhile

@@ -116,10 +116,15 @@ class ServerSignIn:
                 self.kept = self.authorizer.sign_in
                 self._looks.start(self._look_again(), f"look at the sign-in to {self._server_id}")
 
-    def moved(self, state: str) -> None:
-        """The connection changed: who uses it may be asked to sign in, nobody once it is gone."""
-        if state in ("CONNECTED", "DISCONNECTED", "ERROR"):
-            self.person.is_wanted = state == "CONNECTED"
+    def moved(self, state: str, *, is_by_itself: bool = False) -> None:
+        """The connection changed: who uses it may be asked to sign in, nobody once it is gone.
+
+        A server that a gateway connected by itself asks nobody, unless a person connected it too.
+        """
+        if state in ("DISCONNECTED", "ERROR"):
+            self.person.is_wanted = False
+        elif state == "CONNECTED" and not is_by_itself:
+            self.person.is_wanted = True
 
     # -- for the page --------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ from mcplens.background import Background
 from mcplens.bus import Bus
 from mcplens.clock import Clock, SystemClock
 from mcplens.config.environment import Environment, current_environment
-from mcplens.config.model import ServerEntry, Source
+from mcplens.config.model import Configuration, ServerEntry, Source
 from mcplens.downstream.configuration_watcher import ConfigurationWatcher
 from mcplens.downstream.live_servers import LiveServers
 from mcplens.downstream.options import LiveOptions
@@ -47,6 +47,7 @@ from mcplens.workspace.calls import Call, Calls
 from mcplens.workspace.collection_runs import CollectionRuns
 from mcplens.workspace.config_files import BUILT_IN, ConfigFiles
 from mcplens.workspace.confirmation import Confirmations
+from mcplens.workspace.gateway_switch import GatewaySwitch, PersonAtPage
 from mcplens.workspace.other_runs import OtherRuns
 from mcplens.workspace.questions import QuestionList
 from mcplens.workspace.saved_calls import SavedCalls
@@ -88,11 +89,13 @@ class Workspace:
         sign_in_networks: str = "any",
         collections: Sequence[str] = (),
         live_options: LiveOptions | None = None,
+        title: str = "web",
+        trusts_all: bool = False,
     ) -> None:
         self.clock = clock or SystemClock()
         self.bus = Bus(self.clock)
         self.config_files = ConfigFiles(here or current_environment(), config_path)
-        self.confirmations = Confirmations(self.config_files.here)
+        self.confirmations = Confirmations(self.config_files.here, trusts_all=trusts_all)
         self.import_offers = ImportOffers()
         self.secret_keys = SecretKeys(lambda entry: not self.confirmations.is_needed(entry))
         self.saved_calls = SavedCalls(self.config_files.here, self.secret_keys.of, collections)
@@ -110,7 +113,9 @@ class Workspace:
             clock=self.clock,
             options=live_options or LIVE_OPTIONS,
             needs_confirmation=self.confirmations.is_needed,
+            offers=lambda entry: entry.enabled and entry.source.kind != BUILT_IN,
         )
+        self.gateway = GatewaySwitch(self, lambda: None)
         self.bus_reader = self.live_servers.bus_reader
         self.servers: dict[str, Server] = {}
         self.recording_path = default_path() if isinstance(record, bool) else record
@@ -123,6 +128,7 @@ class Workspace:
         self.recorder: Recorder | None = None
         self._is_recorded = record is not False
         self._trace = trace
+        self._title = title
         # "public" where people on other machines use this workspace; see auth/creation.py.
         self._sign_in_networks = sign_in_networks
         self._warn = warn
@@ -147,7 +153,7 @@ class Workspace:
             self.recording_path if self._is_recorded else None,
             trace=self._trace,
             keys_of=self.secret_keys.of,
-            title="web",
+            title=self._title,
             version=VERSION,
             warn=self._recording_failed,
             output_bytes=self.config_files.configuration.settings.server_output_mb * 1_000_000,
@@ -187,6 +193,7 @@ class Workspace:
         traceback: TracebackType | None,
     ) -> None:
         await self._looking.end()
+        await self.gateway.end()
         await self.answers.end()
         await self.collection_runs.end()
         await self.calls.end()
@@ -220,6 +227,11 @@ class Workspace:
 
         return stop
 
+    @property
+    def has_listeners(self) -> bool:
+        """Whether somebody may see changes: a page is open."""
+        return bool(self._listeners)
+
     def _make(self, entry: ServerEntry) -> Server:
         return Server(
             entry,
@@ -228,6 +240,7 @@ class Workspace:
             changed=self.server_changed,
             list_changed=self._list_changed,
             sign_in_networks=self._sign_in_networks,
+            person=PersonAtPage(self),
         )
 
     def changed(self, what: ObjectKind, key: str, server_id: str = "") -> None:
@@ -355,6 +368,7 @@ class Workspace:
             self.live_servers.apply(wanted.values(), self.config_files.configuration.settings)
         for name in outdated ^ self._outdated():
             self.server_changed(name)
+        self.gateway.follow()
 
     async def watch_configuration(self) -> None:
         """Reload whenever a file of the configuration changes, until cancelled.
@@ -363,10 +377,19 @@ class Workspace:
         """
         files = self.config_files
         watcher = ConfigurationWatcher(
-            lambda _: self.reload(), bus=self.bus, here=files.here, path=files.path
+            self.follow_configuration, bus=self.bus, here=files.here, path=files.path
         )
         watcher.configuration = files.configuration
         await watcher.run()
+
+    def follow_configuration(self, configuration: Configuration) -> None:
+        """The files changed.
+
+        Raises:
+            ConfigurationError: the gateway cannot use this configuration; nothing has changed.
+        """
+        self.gateway.check(configuration)
+        self.reload()
 
     def _outdated(self) -> set[str]:
         settings = self.config_files.configuration.settings
