@@ -39,6 +39,7 @@ from mcplens.protocol.result_types import PromptResult, ReadResult, ToolResult
 from mcplens.session.attribution import Link
 from mcplens.session.client import Client
 from mcplens.session.handshake import Introduction
+from mcplens.session.question_handler import ServerRequest
 from mcplens.session.queue import CallTag
 from mcplens.transports.base import Closing
 
@@ -275,16 +276,43 @@ class ServerConnection:
         if wanted is not None:
             await self._ask(lambda client: client.set_level(wanted))
 
+    def watch_task(self, task_id: str, holder: Hashable) -> None:
+        """Have a 2026-07-28 server report on a task; one that refuses is polled anyway."""
+        client = self.live.client
+        if self._wants.watch(task_id, holder) and client is not None:
+            client.raw_calls.watch_task(task_id)
+
+    def unwatch_task(self, task_id: str, holder: Hashable) -> None:
+        """The last holder ends the reports."""
+        client = self.live.client
+        if self._wants.unwatch(task_id, holder) and client is not None:
+            client.raw_calls.unwatch_task(task_id)
+
+    async def answer(self, question: ServerRequest) -> Any:
+        """Answer a question by the server's profile.
+
+        Raises:
+            ServerError: it refuses, or there is none.
+            InspectorError: there is no connection.
+        """
+        client = self.live.client
+        if client is None:
+            raise InspectorError("NOT_CONNECTED", f"{self.server_id} is not connected")
+        return await client.raw_calls.answer_question(question)
+
     async def drop(self, holder: Hashable) -> None:
-        """A holder is gone, with its subscriptions and its log level.
+        """A holder is gone, with its subscriptions, tasks and log level.
 
         Raises:
             InspectorError: the server refused.
         """
         uris, level = self._wants.drop(holder)
         client = self.live.client
+        watched = self._wants.drop_watches(holder)
         if client is None or not client.connection.is_connected:
             return
+        for task_id in watched:
+            client.raw_calls.unwatch_task(task_id)
         for uri in uris:
             await client.unsubscribe(uri)
         if level is not None:

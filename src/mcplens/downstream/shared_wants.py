@@ -1,4 +1,4 @@
-"""What several clients want of one server: resource subscriptions and a log level.
+"""What several clients want of one server: resource subscriptions, tasks and a log level.
 
 Pure: counts who wants what, and says when the server must be told.
 """
@@ -15,6 +15,7 @@ class SharedWants:
 
     def __init__(self) -> None:
         self._holders: dict[str, set[Hashable]] = {}  # by URI
+        self._watchers: dict[str, set[Hashable]] = {}  # by task
         self._levels: dict[Hashable, str] = {}
 
     def __repr__(self) -> str:
@@ -28,13 +29,7 @@ class SharedWants:
 
     def unsubscribe(self, uri: str, holder: Hashable) -> bool:
         """Returns whether the server must be told: nobody is subscribed any more."""
-        holders = self._holders.get(uri)
-        if holders is None or holder not in holders:
-            return False
-        holders.discard(holder)
-        if not holders:
-            del self._holders[uri]
-        return not holders
+        return _take_out(self._holders, uri, holder)
 
     def subscribers(self, uri: str) -> frozenset[Hashable]:
         """Who is subscribed to a resource, or to one that holds it (`file:///a` holds `…/a/b`)."""
@@ -43,6 +38,20 @@ class SharedWants:
             if uri == base or uri.startswith(base.removesuffix("/") + "/"):
                 found |= holders
         return frozenset(found)
+
+    def watch(self, task_id: str, holder: Hashable) -> bool:
+        """Returns whether the server must be asked to report on a task: nobody watched it."""
+        watchers = self._watchers.setdefault(task_id, set())
+        watchers.add(holder)
+        return len(watchers) == 1
+
+    def unwatch(self, task_id: str, holder: Hashable) -> bool:
+        """Returns whether nobody watches the task any more."""
+        return _take_out(self._watchers, task_id, holder)
+
+    def drop_watches(self, holder: Hashable) -> list[str]:
+        """A holder is gone: the tasks that nobody watches any more."""
+        return [one for one in list(self._watchers) if self.unwatch(one, holder)]
 
     @property
     def level(self) -> str | None:
@@ -61,6 +70,17 @@ class SharedWants:
         before = self.level
         self._levels.pop(holder, None)
         return uris, None if self.level == before else self.level
+
+
+def _take_out(holders: dict[str, set[Hashable]], key: str, holder: Hashable) -> bool:
+    """Returns whether this was the last holder."""
+    found = holders.get(key)
+    if found is None or holder not in found:
+        return False
+    found.discard(holder)
+    if not found:
+        del holders[key]
+    return not found
 
 
 def _rank(level: str) -> int:

@@ -23,6 +23,7 @@ from mcplens.gateway.inbound_call import (
     question_params,
 )
 from mcplens.gateway.inbound_client import InboundClient
+from mcplens.gateway.task_notifications import pass_progress_on, pass_status_on
 from mcplens.gateway.wire import object_of
 from mcplens.inbound.refusal import METHOD_NOT_FOUND
 from mcplens.protocol.frames import ABSENT, Frame
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 # A client that does not answer has no roots; its session is not held up for long.
 _ROOTS_WITHIN_S: Final = 5.0
 _NOT_PASSED_ON: Final = frozenset({
-    "notifications/progress", "notifications/cancelled", "notifications/tools/list_changed",
+    "notifications/cancelled", "notifications/tools/list_changed",
     "notifications/prompts/list_changed", "notifications/resources/list_changed",
 })  # fmt: skip
 
@@ -44,12 +45,19 @@ _NOT_PASSED_ON: Final = frozenset({
 class _OwnNotifications(ServerListener):
     """Passes what a server says in a client's own session on to this client."""
 
-    def __init__(self, client: InboundClient) -> None:
+    def __init__(self, gateway: Gateway, client: InboundClient) -> None:
+        self._gateway = gateway
         self._client = client
 
     def notified(self, server_id: str, frame: Frame, link: Link) -> None:
         client = self._client
         if frame.method in _NOT_PASSED_ON:
+            return
+        if frame.method == "notifications/progress":
+            pass_progress_on(self._gateway, server_id, frame, client.key)
+            return
+        if frame.method.startswith("notifications/tasks"):
+            pass_status_on(self._gateway, server_id, frame, client.key)
             return
         is_log = frame.method == "notifications/message"
         if not is_log or admits(client.log_level, frame, is_asked_for=False):
@@ -105,7 +113,7 @@ class ClientSessions:
             client.capabilities,
             await self._roots_of(client),
             client.info or None,
-            _OwnNotifications(client),
+            _OwnNotifications(self._gateway, client),
         )
 
     async def _roots_of(self, client: InboundClient) -> list[dict[str, Any]] | None:

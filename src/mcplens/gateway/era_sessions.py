@@ -52,6 +52,11 @@ class EraSessions(ServerListener):
         twins = self._twins.values()
         return [twin.connection for twin in twins if twin.connection is not None]
 
+    def twin_of(self, server_id: str) -> ServerConnection | None:
+        """The session that clients of 2025-11-25 have with a server, if it is open."""
+        twin = self._twins.get(server_id)
+        return None if twin is None else twin.connection
+
     async def matching(
         self, connection: ServerConnection, *, is_stateless: bool
     ) -> ServerConnection:
@@ -90,6 +95,10 @@ class EraSessions(ServerListener):
 
     def notified(self, server_id: str, frame: Frame, link: Link) -> None:
         self._gateway.fan_out.notified(server_id, frame, link)
+
+    def list_changed(self, server_id: str, kind: str) -> None:
+        if kind == "tools":  # it says which of them may run as tasks
+            self._gateway.list_changed(server_id, kind)
 
     async def _close(self, server_id: str) -> None:
         twin = self._twins.pop(server_id, None)

@@ -15,6 +15,7 @@ from msgspec import Raw
 from mcplens.gateway.catalog import ChangedList, Kind
 from mcplens.gateway.inbound_call import InboundCall, admits
 from mcplens.gateway.inbound_client import InboundClient
+from mcplens.gateway.task_notifications import pass_progress_on, pass_status_on
 from mcplens.gateway.wire import decoded, members, text_of
 from mcplens.protocol.eras import SUBSCRIPTION_ID
 from mcplens.protocol.frames import Frame
@@ -104,8 +105,10 @@ class FanOut:
         elif method == "notifications/elicitation/complete":
             self._completed(frame)
         elif method.startswith("notifications/tasks"):
-            self._gateway.tasks.notified(server_id, frame)
-        elif method not in ("notifications/progress", "notifications/cancelled"):
+            pass_status_on(self._gateway, server_id, frame)
+        elif method == "notifications/progress":
+            pass_progress_on(self._gateway, server_id, frame)
+        elif method != "notifications/cancelled":
             self._unknown(server_id, frame)
 
     def _updated(self, server_id: str, frame: Frame) -> None:

@@ -14,8 +14,6 @@ import secrets
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from msgspec import Raw
-
 from mcplens.background import Background
 from mcplens.bus import Bus
 from mcplens.clock import Clock, within
@@ -27,12 +25,13 @@ from mcplens.errors import InspectorError
 from mcplens.events import InboundAnswered, InboundConnected, InboundDisconnected, InboundReceived
 from mcplens.gateway.audit_log import AuditLog, line_of
 from mcplens.gateway.call_limits import CallLimits
-from mcplens.gateway.catalog import KINDS, Kind, ServerList, ServerLists, Stale, ViewCatalog
+from mcplens.gateway.catalog import KINDS, ViewCatalog
 from mcplens.gateway.client_sessions import ClientSessions
 from mcplens.gateway.era_sessions import EraSessions
 from mcplens.gateway.fan_out import FanOut
 from mcplens.gateway.inbound_call import InboundCall, opened
 from mcplens.gateway.inbound_client import InboundClient
+from mcplens.gateway.live_lists import lists_of
 from mcplens.gateway.statistics import CallStatistics
 from mcplens.gateway.suspended_calls import SuspendedCalls
 from mcplens.gateway.task_owners import TaskOwners
@@ -70,7 +69,7 @@ class Gateway(ServerListener):
         self.views = {view.name: view for view in views}
         self.clients: dict[Peer, InboundClient] = {}
         self.fan_out = FanOut(self)
-        self.tasks = TaskOwners(self)
+        self.tasks = TaskOwners(clock)
         self.suspended = SuspendedCalls(clock)
         self.era_sessions = EraSessions(self)
         self.client_sessions = ClientSessions(self)
@@ -314,12 +313,13 @@ class Gateway(ServerListener):
     def catalog(self, view: View) -> ViewCatalog:
         """What a view publishes now."""
         now = self.clock.wall()
-        lists = [_lists_of(connection, now) for connection in self.usable()]
+        twin_of = self.era_sessions.twin_of
+        lists = [lists_of(one, now, twin_of(one.server_id)) for one in self.usable()]
         return ViewCatalog(view, lists, [one.server_id for one in self.offered()])
 
     def catalog_of(self, view: View, connection: ServerConnection) -> ViewCatalog:
         """What a view would publish of one server."""
-        return ViewCatalog(view, [_lists_of(connection, self.clock.wall())])
+        return ViewCatalog(view, [lists_of(connection, self.clock.wall())])
 
     async def fetch_again(self, is_found: Callable[[], bool]) -> None:
         """Fetch all lists anew because of an unknown name; shared, and not too often.
@@ -393,6 +393,7 @@ class Gateway(ServerListener):
         if self.audit_log is not None:
             self.audit_log.close()
         await self.suspended.close()
+        self.tasks.close()
         await self.client_sessions.close()
         await self._work.end()
         await self.era_sessions.close()
@@ -405,18 +406,6 @@ def gateways_behind(connection: ServerConnection) -> list[str]:
     mark = experimental.get(GATEWAY_MARK) if isinstance(experimental, dict) else None
     found = mark.get("ids") if isinstance(mark, dict) else None
     return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
-
-
-def _lists_of(connection: ServerConnection, now: float) -> ServerLists:
-    lists: dict[Kind, Any] = {}
-    for kind in KINDS:
-        listed = connection.lists[kind]
-        stale = None
-        if listed.is_stale:
-            reason = (listed.error or {}).get("message") or connection.state.message
-            stale = Stale(listed.age_s(now) or 0.0, str(reason or "the server is not connected"))
-        lists[kind] = ServerList(tuple(Raw(item.raw) for item in listed.items), stale)
-    return ServerLists(server_id=connection.server_id, **lists)
 
 
 def _forget_error(task: asyncio.Task[Any]) -> None:

@@ -204,7 +204,9 @@ class InboundHandler(ABC):
 
     def _pass_error_on(self, call: InboundCall, error: ServerError) -> None:
         member = bytes(error_member(error.raw)) if error.raw else b""
-        member = member or encoded({"code": error.rpc_code, "message": error.rpc_message})
+        if not member:  # an error that did not come as an error answer
+            given = {"code": error.rpc_code, "message": error.rpc_message}
+            member = encoded(given if error.data is None else {**given, "data": error.data})
         data = error_message(call.id, member)
         call.client.peer.answer(call.id, data, error_code=error.rpc_code)
 
@@ -213,7 +215,7 @@ class InboundHandler(ABC):
         if self.gateway.is_draining:
             raise Refused(INTERNAL_ERROR, "the gateway is shutting down; connect again later")
         if method in (HANDSHAKE_ONLY if call.is_stateless else STATELESS_ONLY):
-            raise _unknown(method)
+            raise unknown_method(method)
         is_unknown = not call.is_stateless and call.client.peer.protocol_version is None
         if is_unknown and method not in _BEFORE_HANDSHAKE:
             raise Refused(INVALID_REQUEST, f"{method} came before initialize")
@@ -328,10 +330,7 @@ class InboundHandler(ABC):
             wanted["resourceSubscriptions"] = await self._subscribe_all(uris, stream)
         ids = filters.get("taskIds")
         if isinstance(ids, list):
-            owned = [one for one in ids if isinstance(one, str)]
-            wanted["taskIds"] = [
-                one for one in owned if gateway.tasks.server_of(call.client, one) is not None
-            ]
+            wanted["taskIds"] = await self._watch_all(ids, stream)
         stream.notify("notifications/subscriptions/acknowledged", {"notifications": wanted})
         gateway.fan_out.streams.append(stream)
         try:
@@ -340,6 +339,19 @@ class InboundHandler(ABC):
             gateway.fan_out.streams.remove(stream)
             gateway.drop(stream)
         return encoded({"resultType": "complete", "_meta": {SUBSCRIPTION_ID: call.id}})
+
+    async def _watch_all(self, ids: list[Any], stream: ListenStream) -> list[str]:
+        """The tasks that the client may be told about; a 2026-07-28 server is asked to do so."""
+        client, honoured = stream.call.client, []
+        for one in ids:
+            task = self.gateway.tasks.get(client, one) if isinstance(one, str) else None
+            connection = None if task is None else self.gateway.server(task.server_id)
+            if task is None or connection is None or not self.shows(task.server_id):
+                continue
+            session = await self.gateway.session_for(connection, client)
+            session.watch_task(task.original, stream)
+            honoured.append(task.id)
+        return honoured
 
     async def _subscribe_all(self, uris: list[Any], stream: ListenStream) -> list[str]:
         """The resources that could be subscribed to."""
@@ -379,13 +391,9 @@ def _name_in(params: dict[str, Any]) -> str | None:
     return None if uri is None else mask_url(uri[:MAX_NAME])
 
 
-def _unknown(method: str) -> Refused:
-    return Refused(METHOD_NOT_FOUND, f"{method} is not offered here")
-
-
 def unknown_method(method: str) -> Refused:
     """The refusal of a method that this endpoint does not route."""
-    return _unknown(method)
+    return Refused(METHOD_NOT_FOUND, f"{method} is not offered here")
 
 
 def list_result(key: str, items: list[Any], cursor: str | None, *, is_stateless: bool) -> bytes:

@@ -38,6 +38,7 @@ from mcplens.protocol.eras import (
 from mcplens.protocol.frames import ABSENT, Frame, RequestId, parse
 from mcplens.session.attribution import Link
 from mcplens.session.call_hooks import CallHooks
+from mcplens.session.capabilities import TASKS_EXTENSION
 from mcplens.session.question_handler import ServerRequest
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ CAPABILITY_OF: Final = {
 _CACHEABLE: Final = frozenset(
     {"tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read"}
 )
+# tasks/result is answered when the task is over; a client that gives up cancels it.
+RESULT_WITHIN_S: Final = 86_400.0
 NOT_CACHED: Final = b',"ttlMs":0,"cacheScope":"private"'
 
 
@@ -103,6 +106,8 @@ class InboundCall:
         self.server_id = ""  # the server that it was passed on to
         self.name: str | None = None  # the tool, prompt or URI that it is about
         self.size_bytes = len(frame.raw)
+        self.declares_tasks = False  # to a 2026-07-28 server, for a client of 2025-11-25
+        self.answered_id: RequestId | None = None  # of the last answered request to the server
         self.is_counted = False  # among the calls under way of its client
         self.started_at = gateway.clock.monotonic()
         self.task: asyncio.Task[None] | None = None
@@ -135,22 +140,35 @@ class InboundCall:
             ServerError: the server's own error.
             InspectorError: no answer.
         """
+        return await self.send(await self.session_with(connection), method, params)
+
+    async def session_with(self, connection: ServerConnection) -> ServerConnection:
+        """The session that this call goes to: that of its client's revision, if there is one.
+
+        Raises:
+            Refused: the server has too many calls under way.
+            InspectorError: there is no connection.
+        """
         self.gateway.call_limits.passed_on(self, connection.server_id)
         self.server_id = connection.server_id
-        connection = await self.gateway.session_for(connection, self.client)
-        is_stateless = is_stateless_server(connection)
+        return await self.gateway.session_for(connection, self.client)
+
+    async def send(self, session: ServerConnection, method: str, params: dict[str, Any]) -> bytes:
+        """Send a request in a session, in the server's revision; see `relay`."""
+        is_stateless = is_stateless_server(session)
         if self.is_stateless and not is_stateless:
             if self._may_be_asked(params):
-                body = await self.gateway.suspended.run(self, connection, method, params)
+                body = await self.gateway.suspended.run(self, session, method, params)
             else:
-                body = bytes((await connection.request(method, params, self.options())).body)
+                body = bytes((await session.request(method, params, self.options())).body)
             if b'"resultType"' in body[:200]:
                 return body
             return completed(body, extra=NOT_CACHED if method in _CACHEABLE else b"")
         if is_stateless:
             self._add_envelope(params)
-        options = self.options(answers_input=not self.is_stateless)
-        frame = await connection.request(method, params, options)
+        options = self.options(method, answers_input=not self.is_stateless)
+        frame = await session.request(method, params, options)
+        self.answered_id = frame.id
         return bytes(frame.body)
 
     def _may_be_asked(self, params: dict[str, Any]) -> bool:
@@ -160,7 +178,7 @@ class InboundCall:
         return bytes(self.hop.capabilities).strip() not in (b"", b"{}")
 
     def options(
-        self, *, answers_input: bool = False, hooks: CallHooks | None = None
+        self, method: str = "", *, answers_input: bool = False, hooks: CallHooks | None = None
     ) -> CallOptions:
         return CallOptions(
             inbound_seq=self.seq,
@@ -168,6 +186,7 @@ class InboundCall:
             wants_progress=self.hop.progress_token is not ABSENT,
             headers=self._passed_headers(),
             answers_input=answers_input,
+            timeout_s=RESULT_WITHIN_S if method == "tasks/result" else None,
         )
 
     def _passed_headers(self) -> dict[str, str] | None:
@@ -190,7 +209,8 @@ class InboundCall:
                 if value is not ABSENT:
                     meta[key] = value
         else:
-            meta[CLIENT_CAPABILITIES] = self.client.stateless_capabilities
+            declared = self.client.stateless_capabilities
+            meta[CLIENT_CAPABILITIES] = _with_tasks(declared) if self.declares_tasks else declared
             if self.client.info:
                 meta[CLIENT_INFO] = self.client.info
             if self.client.log_level is not None:
@@ -229,6 +249,13 @@ class InboundCall:
         if method not in CAPABILITY_OF:
             return not self.is_stateless  # a method that we do not know: the client decides
         return does_answer(self.capabilities, method, params)
+
+
+def _with_tasks(capabilities: Mapping[str, Any]) -> dict[str, Any]:
+    """The capabilities of a client, and the tasks extension."""
+    extensions = capabilities.get("extensions")
+    own = extensions if isinstance(extensions, dict) else {}
+    return {**capabilities, "extensions": {**own, TASKS_EXTENSION: {}}}
 
 
 def does_answer(capabilities: Mapping[str, Any], method: str, params: Mapping[str, Any]) -> bool:

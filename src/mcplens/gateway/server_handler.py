@@ -19,6 +19,7 @@ from mcplens.gateway.handler import Description, InboundHandler
 from mcplens.gateway.inbound_call import InboundCall, opened
 from mcplens.gateway.inbound_client import InboundClient
 from mcplens.gateway.refused import Refused
+from mcplens.gateway.task_shapes import capabilities_for
 from mcplens.gateway.tasks import TaskRequests
 from mcplens.inbound.refusal import INTERNAL_ERROR
 from mcplens.inbound.request_validation import HeaderParameters
@@ -59,9 +60,9 @@ class ServerHandler(InboundHandler):
         introduction = connection.introduction
         if introduction is None:
             raise InspectorError("NOT_CONNECTED", f"{self.server_id} is not connected")
-        return Description(
-            introduction.server_info, introduction.capabilities, introduction.instructions
-        )
+        is_stateless = client.is_stateless
+        capabilities = capabilities_for(introduction.capabilities, is_stateless=is_stateless)
+        return Description(introduction.server_info, capabilities, introduction.instructions)
 
     async def passed_on(self, call: InboundCall, params: dict[str, Any]) -> bytes:
         connection = self.connection

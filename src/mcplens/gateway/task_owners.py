@@ -1,103 +1,160 @@
-"""Which client and which server a task belongs to.
+"""Which client and which server a task belongs to, and by which id the client knows it.
 
 Servers name tasks, and clients name them again to ask about them. A client reaches only tasks that
-its own calls became, and a server cannot take over another's. Owned by gateway.py.
+its own calls became, at the path where it made them, and a server cannot take over another's. An
+id that another task has already, or that could be guessed, is replaced. Owned by gateway.py.
 """
 
 from __future__ import annotations
 
+import asyncio
+import secrets
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-import msgspec
+from msgspec import Raw
 
+from mcplens.clock import Clock, Timer
 from mcplens.gateway.inbound_client import InboundClient
-from mcplens.gateway.wire import UNREADABLE, members, text_of
-from mcplens.protocol.frames import Frame
+from mcplens.protocol.frames import RequestId
+from mcplens.protocol.tasks import is_milliseconds
 
 if TYPE_CHECKING:
-    from mcplens.gateway.gateway import Gateway
+    from mcplens.gateway.core_tasks import FollowedTask
+    from mcplens.gateway.extension_tasks import FinishedTask
+
+K = TypeVar("K")
 
 # Tasks that are remembered; the oldest is forgotten first.
 MAX_TASKS: Final = 10_000
+# Shorter ids are replaced: clients of 2026-07-28 with the same token are told apart by ids alone.
+_UNGUESSABLE: Final = 16
+# A task is remembered for its time to live and a little longer, but never for longer than a day.
+_LONGEST_S: Final = 86_400.0
+_GRACE_S: Final = 5.0
 
 
-class OwnedTask(NamedTuple):
+class OwnedTask:
     """A task of a server's, made for a client."""
 
-    owner: str
-    server_id: str
+    def __init__(self, task_id: str, client: InboundClient, server_id: str, original: str) -> None:
+        self.id = task_id  # as its client knows it
+        self.original = original  # as its server does
+        self.owner = client.key
+        self.path = client.path
+        self.server_id = server_id
+        self.token: RequestId | None = None  # by which the server reports progress
+        self.client_token: Raw | None = None  # by which the client expects it
+        # Where client and server are of different revisions:
+        self.is_cancelled = False
+        self.answered: set[str] = set()  # keys of questions that the client has answered
+        self.asking = asyncio.Lock()
+        self.followed: FollowedTask | None = None
+        self.finished: FinishedTask | None = None
+        self.timer: Timer | None = None
 
+    def __repr__(self) -> str:
+        return f"<OwnedTask {self.id} of {self.owner}, {self.original} at {self.server_id}>"
 
-class _CreatedTask(msgspec.Struct, gc=False):
-    taskId: str = ""
+    @property
+    def params(self) -> dict[str, Any]:
+        """What names it to its server."""
+        return {"taskId": self.original}
 
+    def is_of(self, client: InboundClient) -> bool:
+        return self.owner == client.key and self.path == client.path
 
-class _Created(msgspec.Struct, gc=False):
-    """A result that may be a task, in the way of either revision."""
-
-    resultType: str = ""
-    taskId: str = ""
-    task: _CreatedTask | None = None
-
-
-_decode_created = msgspec.json.Decoder(_Created).decode
+    def drop(self) -> None:
+        """Nobody asks about it any more."""
+        if self.timer is not None:
+            self.timer.cancel()
+        if self.followed is not None:
+            self.followed.cancel()
 
 
 class TaskOwners:
-    """Tasks by their ids."""
+    """Tasks by the ids that clients know."""
 
-    def __init__(self, gateway: Gateway) -> None:
-        self._gateway = gateway
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.kept_bytes = 0  # of results that are kept here
         self._tasks: OrderedDict[str, OwnedTask] = OrderedDict()
+        # By what servers call them: ids and progress tokens, several where a server gives one twice
+        # or has a session for each client.
+        self._originals: dict[tuple[str, str], list[OwnedTask]] = {}
+        self._tokens: dict[tuple[str, RequestId], list[OwnedTask]] = {}
 
     def __repr__(self) -> str:
         return f"<TaskOwners {len(self._tasks)}>"
 
-    def created(self, client: InboundClient, server_id: str, body: bytes) -> None:
-        """A result came that may have made a task."""
-        try:
-            found = _decode_created(body)
-        except UNREADABLE:
-            return
-        name = found.task.taskId if found.task is not None else ""
-        if found.resultType == "task":
-            name = found.taskId
-        if name and name not in self._tasks:
-            self._tasks[name] = OwnedTask(client.key, server_id)
-            if len(self._tasks) > MAX_TASKS:
-                self._tasks.popitem(last=False)
+    def add(
+        self, client: InboundClient, server_id: str, original: str, ttl_ms: Any = None
+    ) -> OwnedTask:
+        """A call of this client's became a task, which the server keeps for so long."""
+        is_free = len(original) >= _UNGUESSABLE and original not in self._tasks
+        task_id = original if is_free else secrets.token_hex(18)
+        task = self._tasks[task_id] = OwnedTask(task_id, client, server_id, original)
+        self._originals.setdefault((server_id, original), []).append(task)
+        ttl_s = min(ttl_ms / 1000, _LONGEST_S) if is_milliseconds(ttl_ms) else _LONGEST_S
+        due = self._clock.monotonic() + ttl_s + _GRACE_S
+        task.timer = self._clock.call_at(due, lambda: self.forget(task))
+        if len(self._tasks) > MAX_TASKS:
+            self.forget(next(iter(self._tasks.values())))
+        return task
 
-    def server_of(self, client: InboundClient, task_id: str) -> str | None:
-        """The server that runs a task of this client's; None if it has no such task."""
+    def keep(self, task: OwnedTask, finished: FinishedTask) -> None:
+        """Keep the result of a task here until it is forgotten."""
+        task.finished = finished
+        self.kept_bytes += len(finished.result)
+
+    def expect_progress(self, task: OwnedTask, token: RequestId, client_token: Raw) -> None:
+        """A task keeps the progress token of the call that became it (2025-11-25)."""
+        task.token, task.client_token = token, client_token
+        self._tokens.setdefault((task.server_id, token), []).append(task)
+
+    def get(self, client: InboundClient, task_id: str) -> OwnedTask | None:
+        """A task of this client's; None if it has no such task."""
         found = self._tasks.get(task_id)
-        return found.server_id if found is not None and found.owner == client.key else None
+        return found if found is not None and found.is_of(client) else None
 
-    def owns(self, client: InboundClient, server_id: str, task_id: str) -> bool:
-        return self.server_of(client, task_id) == server_id
+    def of(self, client: InboundClient) -> list[OwnedTask]:
+        """All tasks of this client's."""
+        return [task for task in self._tasks.values() if task.is_of(client)]
 
-    def servers_of(self, client: InboundClient) -> list[str]:
-        """The servers that run tasks of this client's."""
-        owner = client.key
-        found = [one.server_id for one in self._tasks.values() if one.owner == owner]
-        return list(dict.fromkeys(found))
+    def at(self, server_id: str, original: str) -> list[OwnedTask]:
+        """The tasks that a server means by an id."""
+        return list(self._originals.get((server_id, original), ()))
 
-    def notified(self, server_id: str, frame: Frame) -> None:
-        """A server told where a task stands: so is the client that the task is for."""
-        name = text_of(members(frame.body).get("taskId"))
-        task = self._tasks.get(name) if name is not None else None
-        if task is None or task.server_id != server_id:
+    def with_token(self, server_id: str, token: RequestId) -> list[OwnedTask]:
+        """The tasks whose progress a server reports by this token."""
+        return list(self._tokens.get((server_id, token), ()))
+
+    def forget(self, task: OwnedTask) -> None:
+        """Nobody can ask about it any more."""
+        if self._tasks.get(task.id) is not task:
             return
-        for stream in list(self._gateway.fan_out.streams):
-            ids = stream.wanted.get("taskIds") or ()
-            if stream.call.client.key == task.owner and name in ids:
-                stream.notify(frame.method, dict(members(frame.body)))
-        for client in list(self._gateway.clients.values()):
-            if client.key == task.owner and not client.is_stateless:
-                client.peer.send(frame.raw)
+        del self._tasks[task.id]
+        _take_out(self._originals, (task.server_id, task.original), task)
+        if task.token is not None:
+            _take_out(self._tokens, (task.server_id, task.token), task)
+        if task.finished is not None:
+            self.kept_bytes -= len(task.finished.result)
+        task.drop()
+
+    def close(self) -> None:
+        for task in list(self._tasks.values()):
+            self.forget(task)
 
     def left(self, client: InboundClient) -> None:
-        """A session is over, and nobody can ask for its tasks any more."""
+        """A session is over, and with it its tasks."""
         if not client.is_stateless:
-            for name in [name for name, one in self._tasks.items() if one.owner == client.id]:
-                del self._tasks[name]
+            for task in [one for one in self._tasks.values() if one.owner == client.id]:
+                self.forget(task)
+
+
+def _take_out(lists: dict[K, list[OwnedTask]], key: K, task: OwnedTask) -> None:
+    found = lists.get(key, [])
+    if task in found:
+        found.remove(task)
+        if not found:
+            del lists[key]

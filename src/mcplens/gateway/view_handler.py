@@ -26,12 +26,12 @@ from mcplens.gateway.inbound_call import InboundCall
 from mcplens.gateway.inbound_client import InboundClient
 from mcplens.gateway.names import Original
 from mcplens.gateway.refused import Refused
+from mcplens.gateway.task_shapes import capabilities_for
 from mcplens.gateway.tasks import TaskRequests
 from mcplens.gateway.views import why_server_hidden
 from mcplens.gateway.wire import members, object_of, text_of
 from mcplens.inbound.refusal import INVALID_PARAMS
 from mcplens.inbound.request_validation import HeaderParameters
-from mcplens.protocol.eras import STATELESS_VERSIONS
 from mcplens.version import VERSION
 
 _LISTS: Final[dict[str, Kind]] = {
@@ -81,7 +81,8 @@ class ViewHandler(InboundHandler):
         ]
         instructions = "\n\n".join(texts)[:MAX_INSTRUCTIONS] or None
         info = {"name": "mcplens-gateway", "version": VERSION}
-        return Description(info, _merged_capabilities(connections), instructions)
+        merged = _merged_capabilities(connections, is_stateless=client.is_stateless)
+        return Description(info, merged, instructions)
 
     def shows(self, server_id: str) -> bool:
         return why_server_hidden(self.view, server_id) is None
@@ -188,7 +189,9 @@ class ViewHandler(InboundHandler):
         return connection
 
 
-def _merged_capabilities(connections: list[ServerConnection]) -> dict[str, Any]:
+def _merged_capabilities(
+    connections: list[ServerConnection], *, is_stateless: bool
+) -> dict[str, Any]:
     """What the servers can do together; of one that is not there yet, the usual is expected."""
     found: dict[str, Any] = {}
     for connection in connections:
@@ -196,24 +199,19 @@ def _merged_capabilities(connections: list[ServerConnection]) -> dict[str, Any]:
         if introduction is None:
             found |= {name: found.get(name, {}) for name in ("tools", "prompts", "resources")}
             continue
-        capabilities = introduction.capabilities
+        capabilities = capabilities_for(introduction.capabilities, is_stateless=is_stateless)
         for name in ("tools", "prompts", "resources", "completions", "logging"):
             if isinstance(capabilities.get(name), dict):
                 found.setdefault(name, {})
         resources = capabilities.get("resources")
         if isinstance(resources, dict) and resources.get("subscribe"):
             found["resources"]["subscribe"] = True
-        _merge_tasks(found, capabilities, introduction.version)
+        extensions, tasks = capabilities.get("extensions"), capabilities.get("tasks")
+        if isinstance(extensions, dict):
+            found.setdefault("extensions", {}).update(extensions)
+        if isinstance(tasks, dict):
+            found["tasks"] = {**found.get("tasks", {}), **tasks}
     for name in ("tools", "prompts", "resources"):
         if name in found:
             found[name]["listChanged"] = True
     return found
-
-
-def _merge_tasks(found: dict[str, Any], capabilities: dict[str, Any], version: str) -> None:
-    if version in STATELESS_VERSIONS:
-        extensions = capabilities.get("extensions")
-        if isinstance(extensions, dict):
-            found.setdefault("extensions", {}).update(extensions)
-    elif isinstance(capabilities.get("tasks"), dict):
-        found["tasks"] = {**found.get("tasks", {}), **capabilities["tasks"]}

@@ -213,13 +213,28 @@ class Attribution:
         fields = _fields(message)
         task_id = fields.get("taskId") if is_status else related_task_of(fields)
         if isinstance(task_id, str):
-            sent = self._tasks.request_of(task_id)
+            sent = self._tasks.request_of(task_id) or self._waiting_for(task_id)
             if sent is not None:
                 return link_to(sent)
         meta = fields.get("_meta")
         subscription = meta.get(SUBSCRIPTION_ID) if isinstance(meta, Mapping) else None
         entry = self._correlation.waiting.get(subscription) if _is_id(subscription) else None
         return None if entry is None or entry.sent is None else link_to(entry.sent)
+
+    def _waiting_for(self, task_id: str) -> FrameSent | None:
+        """The tasks/result of a caller that polls by itself; questions of the task come with it."""
+        for entry in self._correlation.waiting.values():
+            if _is_result_of(entry, task_id):
+                return entry.sent
+        return None
+
+
+def _is_result_of(entry: QueueEntry, task_id: str) -> bool:
+    return (
+        entry.method == "tasks/result"
+        and isinstance(entry.params, Mapping)
+        and entry.params.get("taskId") == task_id
+    )
 
 
 def _carried(carrier: Outgoing | None) -> Link | None:

@@ -87,8 +87,14 @@ class Client:
         # What asks the server.
         self._requests = RequestSender(connection)
         self._rounds = InputRounds(connection, self._requests, self._server_requests.ask)
-        self.raw_calls = RawCalls(connection, self._requests, self._rounds)
         self._catalog = Catalog(connection, self._requests, self._rounds)
+        self.raw_calls = RawCalls(
+            connection,
+            self._requests,
+            self._rounds,
+            ask=self._server_requests.ask,
+            subscription_stream=self._catalog.subscription_stream,
+        )
         self._client_tasks = ClientTasks(
             connection, self._requests, self._rounds, self._catalog.subscription_stream
         )

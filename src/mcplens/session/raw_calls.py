@@ -21,10 +21,12 @@ from mcplens.protocol.json_recovery import top_level_spans
 from mcplens.session.call_hooks import CallHooks
 from mcplens.session.connection import Connection
 from mcplens.session.envelope import with_meta
-from mcplens.session.input_rounds import InputRounds
+from mcplens.session.input_rounds import Ask, InputRounds
+from mcplens.session.question_handler import ServerRequest
 from mcplens.session.queue import CallTag, Progress
 from mcplens.session.request_sender import RequestSender
 from mcplens.session.results import result_type
+from mcplens.session.subscription_stream import SubscriptionStream
 
 # What `_meta` says about one hop only: each hop has its own.
 _OF_THE_HOP: Final = (
@@ -48,11 +50,19 @@ class RawCalls:
     """Sends requests whose bodies nobody decodes."""
 
     def __init__(
-        self, connection: Connection, requests: RequestSender, rounds: InputRounds
+        self,
+        connection: Connection,
+        requests: RequestSender,
+        rounds: InputRounds,
+        *,
+        ask: Ask,
+        subscription_stream: SubscriptionStream,
     ) -> None:
         self._connection = connection
         self._requests = requests
         self._rounds = rounds
+        self._ask = ask
+        self._subscription_stream = subscription_stream
 
     def __repr__(self) -> str:
         return f"<RawCalls of {self._connection!r}>"
@@ -103,6 +113,23 @@ class RawCalls:
         finally:
             if call_id is not None:
                 connection.call_hooks.pop(call_id, None)
+
+    async def answer_question(self, question: ServerRequest) -> Any:
+        """Answer a question of a task's by the client's own handlers.
+
+        Raises:
+            ServerError: there is no handler for it, or it refuses.
+        """
+        return await self._ask(question)
+
+    def watch_task(self, task_id: str) -> None:
+        """Have a 2026-07-28 server report on a task; its reports are notifications."""
+        if self._connection.is_stateless:
+            self._subscription_stream.want_task(task_id)
+
+    def unwatch_task(self, task_id: str) -> None:
+        """No reports on a task any more."""
+        self._subscription_stream.drop_task(task_id)
 
     def _wants_input(self, method: str, frame: Frame) -> bool:
         if not self._connection.is_stateless or method not in MAY_ASK:
