@@ -327,10 +327,12 @@ def connect(server: Protected, **options: Any) -> mcplens.connect:
 
 
 async def failure(server: Protected, **options: Any) -> mcplens.InspectorError:
-    """The error of a sign-in that does not succeed."""
+    """The error of a sign-in that does not succeed; it says what to do next, whatever failed."""
     with pytest.raises(mcplens.InspectorError) as caught:
         async with connect(server, **{"sign_in": consent, **options}):
             pass
+    if caught.value.code == "SIGN_IN_FAILED":
+        assert caught.value.details["hint"]
     return caught.value
 
 

@@ -43,7 +43,7 @@ async def test_a_key_that_cannot_be_used_is_named(server: Protected, folder: Pat
     path = str(folder / "key.pem")
     auth = {"grant": "client_credentials", "clientId": "robot", "privateKeyFile": path}
     error = await failure(server, auth=auth)
-    assert f"{path} is no key that we can sign with" in error.message
+    assert f"{path} is not a key to sign with" in error.message
 
 
 async def test_a_workload_signs_in_with_the_token_of_its_platform(

@@ -42,9 +42,9 @@ async def test_a_port_that_is_taken_is_named_or_another_is_used() -> None:
     with pytest.raises(InspectorError) as caught:
         await RedirectListener(address, is_fixed=True).open()
     assert caught.value.message == (
-        f"nothing can listen at {address} for the return of the browser: address already in use; "
-        "free the port, or change redirectUri"
+        f"nothing can listen at {address} for the return of the browser: address already in use"
     )
+    assert caught.value.details["hint"] == "free the port, or change redirectUri"
     second = RedirectListener(address)
     assert await second.open() != address
     await second.close()

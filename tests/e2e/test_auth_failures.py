@@ -169,11 +169,12 @@ def visit(page: Page) -> None:
 
 
 def failed(page: Page, title: str, part: str) -> Locator:
-    """The step that failed, which is open."""
+    """The step that failed, which is open and says what to do next."""
     steps = page.get_by_role("list", name="Steps of the sign-in")
     step = steps.get_by_role("listitem").filter(has_text=title).first
     expect(step).to_have_attribute("data-state", "failed")
     expect(step).to_contain_text(part)
+    expect(step.get_by_role("term").filter(has_text="What to do")).to_have_count(1)
     return step
 
 

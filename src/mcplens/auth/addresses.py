@@ -42,25 +42,29 @@ def check_address(url: object, what: str, *, named_by: str | None = None) -> str
         SignInProblem: it is neither, or no address at all.
     """
     expected = "an address that begins with https:// (http:// only on this machine)"
+    hint = f"have whoever publishes {what} correct it; nothing was sent there"
     if not isinstance(url, str) or not url:
-        raise SignInProblem(f"{what} is missing", expected=expected)
+        raise SignInProblem(f"{what} is missing", expected=expected, hint=hint)
     shown = url[:_SHOWN_CHARACTERS]
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
     except ValueError as problem:
-        raise SignInProblem(f"{what} is {shown!r}: {problem}", expected=expected) from None
+        message = f"{what} is {shown!r}: {problem}"
+        raise SignInProblem(message, expected=expected, hint=hint) from None
     is_safe = parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host))
     if not is_safe or not host:
-        raise SignInProblem(f"{what} is {shown!r}, which is not used", expected=expected)
+        message = f"{what} is {shown!r}, which is not safe to use"
+        raise SignInProblem(message, expected=expected, hint=hint)
     if named_by is not None and is_loopback(host) and not is_loopback(host_of(named_by)):
         raise SignInProblem(
             f"{host_of(named_by)} names {shown!r} as {what}, an address of this machine",
             expected="an address that is not of this machine, as the server is not either",
+            hint=hint,
         )
     if parts.username is not None or parts.fragment or any(ord(each) < 33 for each in url):
         message = f"{what} is {shown!r}, with a user name, a fragment or spaces in it"
-        raise SignInProblem(message, expected=expected)
+        raise SignInProblem(message, expected=expected, hint=hint)
     return url
 
 

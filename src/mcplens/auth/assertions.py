@@ -49,6 +49,7 @@ def sign_assertion(settings: AuthSettings, step: SignAssertion, wall: float) -> 
         raise SignInProblem(
             f"{settings.private_key_file} cannot sign with {algorithm}: {problem}",
             expected="a signingAlgorithm that suits the key",
+            hint="leave signingAlgorithm out, or set one that suits the key",
         ) from None
 
 
@@ -65,7 +66,8 @@ def read_subject_token(path: str | None) -> str:
 
 def _read_file(path: str | None, key: str, expected: str) -> bytes:
     if path is None:
-        raise SignInProblem(f"the auth block has no {key}", expected=expected)
+        message, hint = f"the auth block has no {key}", f"set {key} to the path of the file"
+        raise SignInProblem(message, expected=expected, hint=hint)
     try:
         if os.path.exists(path) and not os.path.isfile(path):
             raise OSError("it is not a file")  # to open a pipe would hold up everything
@@ -73,7 +75,8 @@ def _read_file(path: str | None, key: str, expected: str) -> bytes:
             return file.read(_MAX_FILE_BYTES)
     except OSError as problem:
         text = f"{path} cannot be read: {problem.strerror or problem}"
-        raise SignInProblem(text, expected=expected) from None
+        hint = f"check {key} in the auth block, and who may read the file"
+        raise SignInProblem(text, expected=expected, hint=hint) from None
 
 
 def _read_key(path: str | None) -> RSAKey | ECKey | OKPKey:
@@ -88,7 +91,8 @@ def _read_key(path: str | None) -> RSAKey | ECKey | OKPKey:
             continue
         if key.is_private:
             return key
-    raise SignInProblem(f"{path} is no key that we can sign with", expected=_EXPECTED)
+    hint = "set privateKeyFile to a private key in PEM or JWK"
+    raise SignInProblem(f"{path} is not a key to sign with", expected=_EXPECTED, hint=hint)
 
 
 def _algorithm(key: RSAKey | ECKey | OKPKey) -> str:

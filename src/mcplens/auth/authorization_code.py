@@ -53,7 +53,9 @@ def authorization_code(wish: SignInWish) -> Flow:
 def _check_pkce(server: AuthorizationServer) -> None:
     if server.authorization_endpoint is None:
         raise SignInProblem(
-            "the metadata has no authorization_endpoint", expected="authorization_endpoint"
+            "the metadata has no authorization_endpoint",
+            expected="authorization_endpoint",
+            hint="set grant in the auth block, if this server is for clients without a person",
         )
     if server.is_assumed or "S256" in (server.challenge_methods or ()):
         return
@@ -131,25 +133,32 @@ def _read_return(returned: str, request: Authorize, server: AuthorizationServer)
         raise SignInProblem(
             "the answer carries another state, so it is not an answer to this sign-in",
             expected="the state that was sent along",
+            hint="sign in again; the answer may be that of an older tab",
         )
     issuer = values.get("iss")
     if issuer is None and server.sends_issuer:
         raise SignInProblem(
             "the answer does not say who made it, though the metadata promises iss",
             expected=f"iss={server.issuer}",
+            hint="have the authorization server send iss, or no longer promise it "
+            "(authorization_response_iss_parameter_supported)",
         )
     if issuer is not None and issuer != server.issuer:
         raise SignInProblem(
-            f"the answer comes from {issuer[:200]!r}", expected=f"{server.issuer!r}, exactly"
+            f"the answer comes from {issuer[:200]!r}",
+            expected=f"an answer from {server.issuer!r}, exactly",
+            hint="sign in again only if you trust both: one server may be posing as the other",
         )
     if error := values.get("error"):
         description = values.get("error_description", "")[:300]
         if error == "access_denied":
             text = f"the sign-in was denied{f': {description}' if description else ''}"
-            raise SignInProblem(text, expected="the person's consent")
+            hint = "sign in again, and allow access there"
+            raise SignInProblem(text, expected="the person's consent", hint=hint)
         detail = f" ({description})" if description else ""
         raise RefusedByServer(f"{server.issuer} answered: {error[:100]}{detail}", error, "a code")
     code = values.get("code")
     if not code:
-        raise SignInProblem("the answer has no code", expected="a code")
+        hint = "sign in again; if you pasted an address, paste all of it"
+        raise SignInProblem("the answer has no code", expected="a code", hint=hint)
     return code

@@ -103,8 +103,8 @@ def _ask_for_client(
             f"{server.issuer} {why}, and the auth block has no clientId",
             expected="a clientId, or dynamic registration",
             hint=f"register mcplens at {server.issuer} with the redirect URI {redirect_uri}, and "
-            "set clientId (and clientSecret, if there is one) in the server's auth block; "
-            "mcplens auth login asks for them on a terminal",
+            "enter the client ID, or set clientId (and clientSecret, if there is one) in the "
+            "server's auth block",
         )
     facts = {"clientId": given.client_id}
     yield Note("client", f"{given.client_id}, entered just now", facts)
@@ -127,6 +127,7 @@ def configured_machine(
             "the auth block has no clientId with a clientSecret, privateKeyFile or "
             "subjectTokenFile",
             expected="the credentials of a client that is registered there",
+            hint="set them in the auth block",
         )
     yield Pin("client", server.issuer, client.client_id)
     yield Note("client", f"{client.client_id}, as configured", {"clientId": client.client_id})

@@ -105,7 +105,8 @@ def read_registration(
     found = read_object(body, "the answer to the registration")
     client_id, secret = found.get("client_id"), found.get("client_secret")
     if not isinstance(client_id, str) or not client_id:
-        raise SignInProblem("the answer has no client_id", expected="client_id")
+        hint = "enter a client ID that is registered there"
+        raise SignInProblem("the answer has no client_id", expected="client_id", hint=hint)
     secret = secret if isinstance(secret, str) and secret else None
     method = found.get("token_endpoint_auth_method")
     if not isinstance(method, str):
@@ -156,4 +157,5 @@ def prove_client(
                 f"the client {client.client_id} has nothing to prove itself with by "
                 f"{client.auth_method}",
                 expected="clientSecret or privateKeyFile in the auth block",
+                hint="set one of them, or forget the registration and sign in again",
             )

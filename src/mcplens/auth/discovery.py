@@ -99,7 +99,9 @@ def _find_resource(
             break  # not reached: the next place would not be either
         if answer.status >= 500:
             raise SignInProblem(
-                f"GET {place} was answered with HTTP {answer.status}", expected="HTTP 200 or 404"
+                f"GET {place} was answered with HTTP {answer.status}",
+                expected="HTTP 200 or 404",
+                hint="have the server fix this answer; 404 is right if it has no such metadata",
             )
         if answer.status != 200:
             continue
@@ -125,6 +127,7 @@ def _choose(found: ProtectedResource, settings: AuthSettings) -> Generator[Step,
             raise SignInProblem(
                 f"the server names {', '.join(offered)}",
                 expected=f"the authorizationServer of the auth block: {wanted}",
+                hint="if you trust what the server names, change authorizationServer to it",
             )
         return check_address(same[0], "the authorization server")
     chosen: object = offered[0]
@@ -184,7 +187,11 @@ def _look_for_server(
         yield Note(step, f"{issuer} · {found.summary}", facts)
         return found
     kind = NoMetadata if is_absent else SignInProblem
-    return kind("; ".join(came), expected=f"metadata of {issuer} (RFC 8414, OpenID)")
+    return kind(
+        "; ".join(came),
+        expected=f"metadata of {issuer} (RFC 8414, OpenID)",
+        hint="check that the authorization server is running, and that the address is right",
+    )
 
 
 def _is_object(body: bytes) -> bool:

@@ -72,6 +72,7 @@ def find_authorization_server(wish: SignInWish) -> Generator[Step, object, Disco
         raise SignInProblem(
             "the server asks for no sign-in, and names nobody to sign in with",
             expected="metadata of a protected resource",
+            hint="connect without a sign-in, or paste a token if you have one",
         )
     return found if wish.resource is None else replace(found, resource=wish.resource)
 

@@ -64,7 +64,8 @@ def enterprise(wish: SignInWish) -> Flow:
     """
     idp = wish.settings.idp
     if idp is None:
-        raise SignInProblem("the auth block has no idp", expected="idp with issuer and clientId")
+        expected = "idp with issuer and clientId"
+        raise SignInProblem("the auth block has no idp", expected=expected, hint="set idp there")
     found = yield from find_authorization_server(wish)
     client = yield from configured_machine(wish, found.server)
     step = "identity_provider"

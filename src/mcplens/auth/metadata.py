@@ -68,7 +68,8 @@ def read_object(body: bytes, what: str) -> dict[str, Any]:
         return value
     start = " ".join(body[:1000].decode("utf-8", "replace").split())[:_QUOTED_CHARACTERS]
     came = f"{what} is not a JSON object: {start}" if start else f"{what} is empty"
-    raise SignInProblem(came, expected="a JSON object")
+    hint = "check that the address is right; a proxy or a login page may have answered"
+    raise SignInProblem(came, expected="a JSON object", hint=hint)
 
 
 def read_protected_resource(body: bytes, server_url: str) -> ProtectedResource:
@@ -80,12 +81,14 @@ def read_protected_resource(body: bytes, server_url: str) -> ProtectedResource:
             f"the metadata is for the resource {str(resource)[:_QUOTED_CHARACTERS]!r}, and this "
             f"server is {server_url}",
             expected="metadata whose resource is the server's address, or one above it",
+            hint="if you meant that server, use its address; else have this one correct resource",
         )
     servers = texts(found.get("authorization_servers"))[:_MAX_SERVERS]
     if not servers:
         raise SignInProblem(
             "the metadata names no authorization server",
             expected="at least one address in authorization_servers",
+            hint="have the server list its authorization server there",
         )
     return ProtectedResource(resource, servers, texts(found.get("scopes_supported")))
 
@@ -98,6 +101,8 @@ def read_authorization_server(body: bytes, issuer: str) -> AuthorizationServer:
         raise SignInProblem(
             f"the metadata is that of the issuer {str(named)[:_QUOTED_CHARACTERS]!r}",
             expected=f"the issuer {issuer!r}, exactly",
+            hint="have the server and its authorization server use one spelling of the issuer; "
+            "if you do not know the other name, do not sign in",
         )
     methods = found.get("code_challenge_methods_supported")
     return AuthorizationServer(

@@ -60,7 +60,11 @@ class RedirectListener:
                 raise ConnectError(
                     "CONNECTION_FAILED",
                     f"nothing can listen at {self._wanted} for the return of the browser: "
-                    f"{_reason(problem)}; free the port, or change redirectUri",
+                    f"{_reason(problem)}",
+                    details={
+                        "expected": "a free port",
+                        "hint": "free the port, or change redirectUri",
+                    },
                 ) from problem
             self._server = await self._listen(host, 0)
         if port and self._server.sockets[0].getsockname()[1] == port and self._wanted:

@@ -55,12 +55,23 @@ MAX_BODY_BYTES: Final = 1024 * 1024
 EXCHANGE_TIMEOUT_S: Final = 30.0
 # For what can be done without: the attempt to connect, which has 30 s, goes on without it.
 OPTIONAL_TIMEOUT_S: Final = 5.0
-# What was expected where an exchange failed, by the code of its error.
+# What was expected where an exchange failed and what to do, by the code of its error.
 _EXPECTED: Final = {
-    "REDIRECT_REFUSED": "an answer, or a redirect within the same origin",
-    "MESSAGE_TOO_LARGE": f"an answer of at most {MAX_BODY_BYTES // 1024} KiB",
-    "INVALID_RESPONSE": "an answer over HTTP",
+    "REDIRECT_REFUSED": (
+        "an answer, or a redirect within the same origin",
+        "have this address answer itself, or have the metadata name the new one",
+    ),
+    "MESSAGE_TOO_LARGE": (
+        f"an answer of at most {MAX_BODY_BYTES} bytes",
+        "check what answers there: metadata and tokens are a few kilobytes",
+    ),
+    "INVALID_RESPONSE": ("an answer over HTTP", "check the address and its port"),
 }
+_ANY_ANSWER: Final = (
+    "an answer to the request",
+    "check that the authorization server is running, and that the address is right",
+)
+_NOT_SENT: Final = ("", "check the auth block of this server")
 
 T = TypeVar("T")
 
@@ -85,10 +96,18 @@ def _private(url: str, guard: PublicNetworkGuard) -> SignInProblem:
 class _NotInTime(Exception):
     """A server or a person took too long."""
 
-    def __init__(self, message: str, expected: str) -> None:
+    def __init__(self, message: str, expected: str, hint: str) -> None:
         super().__init__(message)
         self.message = message
         self.expected = expected
+        self.hint = hint
+
+
+def _came(error: InspectorError) -> str:
+    """What came; advice for who connects to a server does not fit an authorization server."""
+    if "redirected_to" not in error.details:
+        return error.message
+    return f"redirected to {error.details['redirected_to']}, another origin, which is not followed"
 
 
 def _doing(step: str) -> str:
@@ -154,14 +173,16 @@ class FlowRunner:
             self._end("cancelled")
             raise
         except SignInProblem as problem:
-            hint = {"hint": problem.hint} if problem.hint else {}
-            raise self._failed(problem.message, problem.expected, **hint) from None
+            raise self._failed(problem.message, problem.expected, problem.hint) from None
         except _NotInTime as late:
-            raise self._failed(late.message, late.expected, cause="REQUEST_TIMEOUT") from None
+            cause = "REQUEST_TIMEOUT"
+            raise self._failed(late.message, late.expected, late.hint, cause=cause) from None
         except InspectorError as error:
             is_sent = self._exchange_id is not None  # else we could not listen, say
-            expected = _EXPECTED.get(error.code, "an answer to the request") if is_sent else ""
-            raise self._failed(error.message, expected, cause=error.code) from error
+            expected, hint = _EXPECTED.get(error.code, _ANY_ANSWER) if is_sent else _NOT_SENT
+            expected = str(error.details.get("expected", expected))
+            hint = str(error.details.get("hint", hint))
+            raise self._failed(_came(error), expected, hint, cause=error.code) from error
         except BaseException:
             self._end("cancelled")
             raise
@@ -289,7 +310,8 @@ class FlowRunner:
             await within(self._clock, limit_s, exchange())
         except TimeoutError:
             text = f"there was no answer within {limit_s:g} s"
-            raise _NotInTime(text, "an answer in time") from None
+            hint = "try again later, or check that the address is right"
+            raise _NotInTime(text, "an answer in time", hint) from None
         finally:
             await client.close()
         self._tell("answered", f"{step.method} {mask_url(step.url)}: HTTP {found[0].status}")
@@ -332,7 +354,8 @@ class FlowRunner:
             await within(self._clock, self._timeout_s, wait())
         except TimeoutError:
             text = f"nobody signed in within {self._timeout_s:g} s"
-            raise _NotInTime(text, "a sign-in in time") from None
+            hint = "sign in again; authorizationTimeoutSeconds in the auth block allows more time"
+            raise _NotInTime(text, "a sign-in in time", hint) from None
         finally:
             self._on_person(False)
         return found[0]
@@ -347,7 +370,9 @@ class FlowRunner:
 
     def _of_person(self) -> Person:
         if self._person is None:
-            raise SignInProblem("a person has to sign in, and nobody is there", expected="a person")
+            text = "a person has to sign in, and nobody is there"
+            hint = "sign in beforehand with mcplens auth login, on a terminal or in the page"
+            raise SignInProblem(text, expected="a person", hint=hint)
         return self._person
 
     def _pin(self, step: Pin) -> None:
@@ -386,12 +411,13 @@ class FlowRunner:
             )
         )
 
-    def _failed(self, message: str, expected: str = "", **details: Any) -> SignInFailed:
+    def _failed(self, message: str, expected: str, hint: str, **details: Any) -> SignInFailed:
         self._tell("failed", message, expected)
         error = SignInFailed(
             f"{_doing(self._step)} {self._server_url} failed: {message}",
             step=self._step,
             expected=expected,
+            hint=hint,
             **details,
         )
         self._end("failed", error=error)

@@ -46,6 +46,7 @@ def ask_for_token(
         raise SignInProblem(
             f"the token is of the type {tokens.token_type}, not bound to our key",
             expected="token_type DPoP",
+            hint="have the authorization server bind tokens to keys, or set dpop to false",
         )
     yield _granted("token", tokens)
     return SignIn(
@@ -141,7 +142,9 @@ def _proof_key(
     if "ES256" not in server.dpop_algorithms:
         listed = ", ".join(server.dpop_algorithms) or "nothing"
         raise SignInProblem(
-            f"dpop_signing_alg_values_supported lists {listed}", expected="ES256, for DPoP"
+            f"dpop_signing_alg_values_supported lists {listed}",
+            expected="ES256, for DPoP",
+            hint="have the authorization server list ES256, or set dpop to false",
         )
     key = yield MakeProofKey("token")
     assert isinstance(key, dict)

@@ -54,11 +54,16 @@ def read_tokens(
     found = read_object(body, "the answer of the token endpoint")
     token, kind = found.get("access_token"), found.get("token_type", "Bearer")
     if not isinstance(token, str) or not token or any(ord(each) < 33 for each in token):
-        raise SignInProblem("the answer has no usable access_token", expected="access_token")
+        raise SignInProblem(
+            "the answer has no usable access_token",
+            expected="access_token",
+            hint="have the token endpoint send one (RFC 6749, 5.1)",
+        )
     if not isinstance(kind, str) or kind.lower() not in _TYPES:
         raise SignInProblem(
             f"the token is of the type {str(kind)[:40]!r}, which we cannot send",
             expected="token_type Bearer",
+            hint="have the authorization server issue Bearer or DPoP tokens for this client",
         )
     refresh = found.get("refresh_token")
     scope = found.get("scope")
@@ -79,7 +84,11 @@ def read_exchanged(status: int, body: bytes, kind: str) -> str:
     token = found.get("access_token")
     if not isinstance(token, str) or found.get("issued_token_type") != kind:
         came = str(found.get("issued_token_type"))[:_QUOTED_CHARACTERS]
-        raise SignInProblem(f"the issued token is of the type {came!r}", expected=kind)
+        raise SignInProblem(
+            f"the issued token is of the type {came!r}",
+            expected=kind,
+            hint="check that the identity provider supports this grant for this client",
+        )
     return token
 
 
@@ -91,7 +100,11 @@ def refusal(
         found = read_object(body, "the answer")
     except SignInProblem as problem:
         came = f"{what} was answered with HTTP {status}: {problem.message}"
-        return SignInProblem(came, expected="HTTP 200 with JSON")
+        is_theirs = status >= 500
+        hint = (
+            "try again later: the authorization server has a fault" if is_theirs else problem.hint
+        )
+        return SignInProblem(came, expected="HTTP 200 with JSON", hint=hint)
     error = str(found.get("error", ""))[:_QUOTED_CHARACTERS]
     description = str(found.get("error_description", ""))[:_QUOTED_CHARACTERS]
     text = f"{what} was answered with HTTP {status}"

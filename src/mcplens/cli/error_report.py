@@ -196,7 +196,12 @@ def _sign_in_step(error: InspectorError, evidence: Evidence, step: Step) -> Step
     from mcplens.auth.steps import STEPS as SIGN_IN_STEPS
 
     name = SIGN_IN_STEPS.get(str(error.details.get("sign_in_step")), "")
-    hint = str(error.details.get("hint") or f"mcplens auth debug {evidence.server}")
+    steps = f"mcplens auth debug {evidence.server}"
+    hint = (
+        f"{error.details['hint']}\nor look at each step: {steps}"
+        if "hint" in error.details
+        else steps
+    )
     expected = str(error.details.get("expected") or step.expected)
     return Step(f"sign-in: {name.lower()}" if name else "sign-in", expected, hint)
 

@@ -21,6 +21,10 @@ _REVIEWED: Final = ("client", "authorization")
 _UNPACED: Final = ("refresh", "revocation")
 
 
+def _cancelled() -> SignInProblem:
+    return SignInProblem("cancelled by you", expected="a sign-in", hint="sign in again")
+
+
 class PagePerson(BrowserPerson):
     """What a sign-in waits for, and the answers of the page."""
 
@@ -88,7 +92,7 @@ class PagePerson(BrowserPerson):
     def refuse(self) -> None:
         """The person does not want to."""
         if self._awaited is not None and not self._awaited.done():
-            self._awaited.set_exception(SignInProblem("cancelled by you", expected="a sign-in"))
+            self._awaited.set_exception(_cancelled())
 
     def _answer(self, text: str) -> None:
         if self._awaited is not None and not self._awaited.done():
@@ -136,7 +140,7 @@ class PagePace:
     def refuse(self) -> None:
         """The person ends the sign-in here."""
         if self._going is not None and not self._going.done():
-            self._going.set_exception(SignInProblem("cancelled by you", expected="a sign-in"))
+            self._going.set_exception(_cancelled())
 
     async def _pause(self, step: str) -> None:
         self.paused = step

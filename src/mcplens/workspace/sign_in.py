@@ -227,7 +227,7 @@ class ServerSignIn:
         authorizer = self.ready()
         await authorizer.restore()
         if not await authorizer.refresh_now():
-            text = "there is no refresh token, or the server no longer accepts it: sign in again"
+            text = "the authorization server no longer accepts the refresh token: sign in again"
             raise InspectorError("SIGN_IN_FAILED", text)
         await self.look()
 

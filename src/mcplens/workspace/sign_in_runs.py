@@ -57,7 +57,8 @@ class SignInRun(msgspec.Struct, kw_only=True):
         if event.exchange_id is not None and event.exchange_id not in step.exchange_ids:
             step.exchange_ids.append(event.exchange_id)
         if event.state in ("answered", "noted"):
-            if len(step.notes) < _MOST_NOTES:
+            # An answer is shown by its exchange.
+            if event.state == "noted" and len(step.notes) < _MOST_NOTES:
                 step.notes.append(event.text)
             step.state = "started"
             return

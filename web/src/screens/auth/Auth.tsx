@@ -12,32 +12,25 @@ import { command } from "../../state/commands";
 import { serverName, usePageLocation } from "../../state/navigation";
 import { useMuteSignIn } from "../../state/notifications";
 import { useInspector } from "../../state/store";
-import { withErrorToast } from "../../state/toasts";
+import { errorViewOf, withErrorToast } from "../../state/toasts";
 import { formatTime } from "../../values/format";
 import { visible } from "../../values/hiddenCharacters";
 import { displayState, stateLabel } from "../../values/serverState";
 import css from "./Auth.module.css";
 import { Checklist } from "./Checklist";
 import { KeptSignIn } from "./KeptSignIn";
-import { CLIENT_ID_FIELD, EditFields, type SignInEdits, TokenForm } from "./SignInForms";
+import { EditFields, lacksClient, type SignInEdits, TokenForm } from "./SignInForms";
 import { WaitingForYou } from "./WaitingForYou";
 
 const OUTCOMES: Record<string, string> = {
   signed_in: "done",
   failed: "failed",
   cancelled: "cancelled",
-  skipped: "no metadata found",
+  skipped: "no usable metadata",
 };
 
 const runTitle = ({ started, reason, outcome }: SignInRunView): string =>
   `${formatTime(started, false)} · ${visible(reason)} · ${outcome ? (OUTCOMES[outcome] ?? outcome) : "under way"}`;
-
-/** Whether the last sign-in failed since mcplens is no client there: one may be entered. */
-const lacksClient = (run: SignInRunView | undefined): boolean =>
-  run?.error?.details.cause === undefined &&
-  (run?.steps.some(({ step, state }) => step === "client" && state === "failed") ?? false);
-
-const focusClientId = (): void => document.getElementById(CLIENT_ID_FIELD)?.focus();
 
 function Runs({ serverId, runs }: { serverId: string; runs: SignInRunView[] }) {
   const [newest, ...earlier] = runs;
@@ -46,21 +39,12 @@ function Runs({ serverId, runs }: { serverId: string; runs: SignInRunView[] }) {
   return (
     <>
       <h2 className="section-title">{runTitle(newest)}</h2>
-      {typeof newest.error?.details.hint === "string" && (
-        <p className={css.hint}>What to do: {visible(newest.error.details.hint)}.</p>
-      )}
-      {lacksClient(newest) && (
-        <div className="row">
-          <Button size="compact-sm" variant="default" onClick={focusClientId}>
-            Enter client ID
-          </Button>
-        </div>
-      )}
       <Checklist
         key={newest.sign_in_id}
         serverId={serverId}
         run={newest}
         label="Steps of the sign-in"
+        isNewest
       />
       {earlier.map((run) => (
         <details key={run.sign_in_id}>
@@ -85,7 +69,13 @@ function Actions({ server, edits }: { server: ServerView; edits: SignInEdits }) 
     run(() => withErrorToast("The sign-in could not begin", work));
   };
   const refresh = (): void =>
-    run(() => withErrorToast("Not refreshed", command("RefreshToken", { server_id })));
+    run(() => {
+      const work = command("RefreshToken", { server_id }).catch((thrown: unknown) => {
+        // The step that failed is shown on this screen, with what to do.
+        if (errorViewOf(thrown).code !== "SIGN_IN_FAILED") throw thrown;
+      });
+      return withErrorToast("Not refreshed", work);
+    });
   const signOut = (): void =>
     run(async () => {
       const done = await withErrorToast("Not signed out", command("SignOut", { server_id }));

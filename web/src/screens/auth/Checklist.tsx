@@ -6,6 +6,7 @@ import { Icon } from "../../components/Icon";
 import { formatDuration } from "../../values/format";
 import { visible } from "../../values/hiddenCharacters";
 import css from "./Auth.module.css";
+import { lacksClient } from "./SignInForms";
 import { StepDetail } from "./StepDetail";
 
 const WORDS: Record<StepState, string> = {
@@ -30,7 +31,15 @@ function Mark({ state }: { state: StepState }) {
   );
 }
 
-function Step({ serverId, step }: { serverId: string; step: SignInStepView }) {
+interface StepProps {
+  serverId: string;
+  step: SignInStepView;
+  /** What to do about a step that failed. */
+  hint: string | null;
+  canEnterClient: boolean;
+}
+
+function Step({ serverId, step, hint, canEnterClient }: StepProps) {
   // What failed is open until a person closes it.
   const [toggled, setToggled] = useState<boolean | null>(null);
   const isOpen = toggled ?? step.state === "failed";
@@ -57,7 +66,9 @@ function Step({ serverId, step }: { serverId: string; step: SignInStepView }) {
           {hasMore && <Icon name="chevron" size={12} />}
         </span>
       </button>
-      {isOpen && hasMore && <StepDetail serverId={serverId} step={step} />}
+      {isOpen && hasMore && (
+        <StepDetail serverId={serverId} step={step} hint={hint} canEnterClient={canEnterClient} />
+      )}
     </li>
   );
 }
@@ -66,13 +77,27 @@ interface Props {
   serverId: string;
   run: SignInRunView;
   label: string;
+  /** Whether this is the newest sign-in, whose failure can be mended here. */
+  isNewest?: boolean;
 }
 
-export function Checklist({ serverId, run, label }: Props) {
+const hintOf = (run: SignInRunView): string | null => {
+  const hint = run.error?.details.hint;
+  return typeof hint === "string" && hint !== "" ? hint : null;
+};
+
+export function Checklist({ serverId, run, label, isNewest = false }: Props) {
+  const hint = hintOf(run);
   return (
     <ol className={css.steps} aria-label={label}>
       {run.steps.map((step, index) => (
-        <Step key={`${step.step} ${index}`} serverId={serverId} step={step} />
+        <Step
+          key={`${step.step} ${index}`}
+          serverId={serverId}
+          step={step}
+          hint={step.state === "failed" ? hint : null}
+          canEnterClient={isNewest && step.state === "failed" && lacksClient(run)}
+        />
       ))}
     </ol>
   );

@@ -1,6 +1,7 @@
 // What can be changed before a sign-in is sent, and the form for a bearer token without any flow.
 import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { useState } from "react";
+import type { SignInRunView } from "../../api/types";
 import { useBusy } from "../../components/useBusy";
 import { command } from "../../state/commands";
 import { withErrorToast } from "../../state/toasts";
@@ -15,6 +16,11 @@ export interface SignInEdits {
 
 /** The id of the field, for the button that leads to it. */
 export const CLIENT_ID_FIELD = "sign-in-client-id";
+
+/** Whether a sign-in failed since mcplens is no client there: one may be entered. */
+export const lacksClient = (run: SignInRunView | undefined): boolean =>
+  run?.error?.details.cause === undefined &&
+  (run?.steps.some(({ step, state }) => step === "client" && state === "failed") ?? false);
 
 const FIELDS: [keyof SignInEdits, string, string][] = [
   ["scopes", "Scope", "As configured, or as the server asks"],

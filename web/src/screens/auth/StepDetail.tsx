@@ -1,4 +1,5 @@
 // What one step of a sign-in expected, what came, and the HTTP exchanges that carried it.
+import { Button } from "@mantine/core";
 import { Link } from "react-router";
 import type { SignInStepView } from "../../api/types";
 import { HttpExchange } from "../../events/HttpExchange";
@@ -7,6 +8,7 @@ import { pathTo } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { visible } from "../../values/hiddenCharacters";
 import css from "./Auth.module.css";
+import { CLIENT_ID_FIELD } from "./SignInForms";
 
 /** Names of the facts that steps tell. */
 const FACTS: Record<string, string> = {
@@ -36,7 +38,18 @@ function Exchange({ serverId, exchangeId }: { serverId: string; exchangeId: numb
   );
 }
 
-export function StepDetail({ serverId, step }: { serverId: string; step: SignInStepView }) {
+const focusClientId = (): void => document.getElementById(CLIENT_ID_FIELD)?.focus();
+
+const asSentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+
+interface Props {
+  serverId: string;
+  step: SignInStepView;
+  hint: string | null;
+  canEnterClient: boolean;
+}
+
+export function StepDetail({ serverId, step, hint, canEnterClient }: Props) {
   const facts = Object.entries(step.facts).filter(([name, value]) => FACTS[name] && value !== null);
   return (
     <div className={`stack ${css.body}`}>
@@ -53,6 +66,12 @@ export function StepDetail({ serverId, step }: { serverId: string; step: SignInS
             <dd className={step.state === "failed" ? "bad" : undefined}>{visible(step.text)}</dd>
           </>
         )}
+        {hint && (
+          <>
+            <dt>What to do</dt>
+            <dd>{visible(asSentence(hint))}</dd>
+          </>
+        )}
         {facts.map(([name, value]) => (
           <div key={name} style={{ display: "contents" }}>
             <dt>{FACTS[name]}</dt>
@@ -60,7 +79,14 @@ export function StepDetail({ serverId, step }: { serverId: string; step: SignInS
           </div>
         ))}
       </dl>
-      {step.notes.length > 1 && (
+      {canEnterClient && (
+        <div className="row">
+          <Button size="compact-sm" variant="default" onClick={focusClientId}>
+            Enter client ID
+          </Button>
+        </div>
+      )}
+      {step.notes.length > 0 && (
         <ul className="mono" style={{ margin: 0, paddingLeft: 18, overflowWrap: "anywhere" }}>
           {step.notes.map((note, index) => (
             <li key={index}>{visible(note)}</li>

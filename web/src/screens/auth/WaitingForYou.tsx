@@ -29,7 +29,7 @@ function Paste({ serverId }: { serverId: string }) {
       <TextInput
         className="grow"
         label="Or paste the address that the browser was sent to"
-        description="If it could not be opened there: the address with code= in it."
+        description="Needed if the browser runs on another computer; the address contains code="
         value={url}
         autoComplete="off"
         onChange={(event) => setUrl(event.currentTarget.value)}

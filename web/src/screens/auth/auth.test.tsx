@@ -152,7 +152,8 @@ it("opens the step that failed: what was expected, and what came", () => {
   const list = screen.getByRole("list", { name: "Steps of the sign-in" });
   within(list).getByText("a clientId, or dynamic registration");
   within(list).getByText("not begun");
-  screen.getByText("What to do: register mcplens there by hand.");
+  within(list).getByText("Register mcplens there by hand.");
+  within(list).getByRole("button", { name: "Enter client ID" });
   // What is missing can be entered at once.
   expect(screen.getByText("Change what is sent").closest("details")?.open).toBe(true);
 });
