@@ -88,6 +88,28 @@ async def test_only_so_many_bytes_are_kept_and_the_newest_event_always() -> None
     assert texts(bus.kept()) == ["next"]
 
 
+async def test_old_events_are_dropped_where_a_program_runs_for_long() -> None:
+    clock = ManualClock()
+    bus = Bus(clock, max_bytes=100)
+    subscription = bus.subscribe(0)
+    forgetting = asyncio.get_running_loop().create_task(bus.forget_older_than(20))
+    remark(bus, "a", "b", size_bytes=40)
+    await clock.advance(15)
+    remark(bus, "c")
+    await clock.advance(10)
+    assert texts(bus.kept()) == ["c"]
+    missed = await anext(subscription)
+    assert isinstance(missed, EventsMissed)
+    assert (missed.first_seq, missed.last_seq) == (1, 2)
+    assert texts([await anext(subscription)]) == ["c"]
+    await clock.advance(100)
+    assert bus.kept() == []
+    remark(bus, "d", "e", size_bytes=40)  # the bytes of those that are gone do not count
+    assert texts(bus.kept()) == ["d", "e"]
+    assert texts([await anext(subscription)]) == ["d"]
+    forgetting.cancel()
+
+
 async def test_little_is_kept_while_nobody_reads_and_more_from_the_first_reader_on() -> None:
     bus = Bus(ManualClock(), max_events=1_000, is_unread=True)
     publish = Publisher(bus, "s")

@@ -44,7 +44,7 @@ class Bus:
         is_unread: bool = False,
     ) -> None:
         self.run_id = urandom(8).hex()
-        self._wall, self._monotonic = clock.wall, clock.monotonic
+        self._wall, self._monotonic, self._sleep = clock.wall, clock.monotonic, clock.sleep
         self._limits_when_read = max_events, max_bytes
         self._is_unread = is_unread  # nobody has asked for events so far
         if is_unread:
@@ -136,6 +136,22 @@ class Bus:
         """End every reader after the events that are already published."""
         self._is_closed = True
         self._wake()
+
+    def forget_before(self, mono: float) -> None:
+        """Drop the events that were published before this time; who has not read them missed them.
+
+        For programs that run for weeks: the ring is for readers that are a moment behind.
+        """
+        ring, sizes = self._ring, self._sizes
+        while ring and ring[0].mono < mono:
+            ring.popleft()
+            self._bytes -= sizes.popleft()
+
+    async def forget_older_than(self, age_s: float) -> None:
+        """Drop events as they get older than this, until cancelled."""
+        while True:
+            await self._sleep(age_s / 4)
+            self.forget_before(self._monotonic() - age_s)
 
     def kept(self) -> list[Event]:
         """The events in the ring, oldest first."""

@@ -252,6 +252,16 @@ async def test_the_history_has_the_last_requests_newest_last() -> None:
         assert rig.client.queue.get_status().completed == 250
 
 
+async def test_the_history_can_be_switched_off() -> None:
+    async with Rig() as rig:
+        queue = rig.client.queue
+        await rig.client.call_tool("a")
+        queue.limit_history(0)
+        await rig.client.call_tool("b")
+        assert queue.get_history() == []
+        assert queue.get_status().completed == 2
+
+
 async def test_the_history_is_bounded_in_bytes_too() -> None:
     big = text("x" * (1024 * 1024))
     async with Rig(ScriptedServer({"tools/call": big})) as rig:

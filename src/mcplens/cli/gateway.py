@@ -14,7 +14,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 import msgspec
@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from mcplens.gateway.audit_log import AuditLog
     from mcplens.gateway.service import GatewayService
     from mcplens.web.server import Opened
+
+# Without a page that shows them, events stay in memory so long: far more than the recording and
+# the log lines lag behind.
+_KEPT_EVENTS_S: Final = 20.0
 
 
 class GatewayOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,6 +146,7 @@ async def _alone(
     flags: CommandOptions, options: GatewayOptions, configuration: GatewayConfiguration
 ) -> AsyncIterator[_Running]:
     """A gateway without a web UI."""
+    from mcplens.background import Background
     from mcplens.bus import Bus
     from mcplens.clock import SystemClock
     from mcplens.gateway.service import GatewayService
@@ -156,9 +161,14 @@ async def _alone(
         view_name=options.view,
         sign_in_networks=_sign_in_networks(options, configuration.current),
     )
+    work = Background()
     with _recorded(flags, bus, configuration):
         async with service.running():
-            yield _Running(service, bus, service.follow)
+            work.start(bus.forget_older_than(_KEPT_EVENTS_S), "forget old events")
+            try:
+                yield _Running(service, bus, service.follow)
+            finally:
+                await work.end()
 
 
 @contextlib.asynccontextmanager

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
 from mcplens.cli.terminal_text import one_line, write_own
+from mcplens.downstream.bus_reader import BusReader
 from mcplens.events import (
     ConfigurationReloaded,
     Event,
@@ -30,47 +32,82 @@ _DRAW_S: Final = 0.25
 
 
 async def show_lines(gateway: Gateway, bus: Bus) -> None:
-    """One JSON object per line: calls, clients, states of servers."""
-    async for event in bus.subscribe(0):
-        line = log_line(event)
-        if line is not None:
-            sys.stderr.write(msgspec.json.encode(line).decode() + "\n")
-            sys.stderr.flush()
+    """One JSON object per line: calls, clients, states of servers; a few milliseconds at once."""
+    reader = BusReader(bus, gateway.clock, after_seq=0)
+    reader.add(_write_lines)
+    try:
+        await reader.run()
+    finally:
+        reader.catch_up()
+
+
+def _write_lines(batch: list[Event], _missed: int) -> None:
+    lines = [encoded for event in batch if (encoded := _encoded_line(event)) is not None]
+    if lines:
+        sys.stderr.write(b"".join(lines).decode())
+        sys.stderr.flush()
+
+
+def _encoded_line(event: Event) -> bytes | None:
+    line = log_line(event)
+    return None if line is None else msgspec.json.encode(line) + b"\n"
 
 
 def log_line(event: Event) -> dict[str, Any] | None:
     """What is logged of an event; None if nothing is."""
-    at: dict[str, Any] = {"time": round(event.wall, 3)}
-    if isinstance(event, InboundAnswered):
-        return at | {
-            "event": "call",
-            "client": event.client_name,
-            "client_id": event.client_id,
-            "method": event.method,
-            "server": event.target_id,
-            "outcome": event.outcome,
-            "seconds": round(event.elapsed_s, 4),
-        }
-    if isinstance(event, InboundConnected):
-        name = event.client_info.get("name")
-        return at | {"event": "connected", "client": name, "client_id": event.client_id}
-    if isinstance(event, InboundDisconnected):
-        return at | {
-            "event": "disconnected", "client_id": event.client_id, "reason": event.reason,
-        }  # fmt: skip
-    if isinstance(event, StateChanged):
-        line = at | {"event": "server", "server": event.server_id, "state": event.new}
-        if event.error is not None:
-            line["error"] = event.error.get("message")
-        return line
-    if isinstance(event, ConfigurationReloaded):
-        line = at | {"event": "configuration"}
-        if event.error is not None:
-            return line | {"error": event.error.get("message")}
-        return line | {"added": event.added, "removed": event.removed, "changed": event.changed}
-    if isinstance(event, Remark):
-        return at | {"event": "remark", "server": event.server_id, "text": event.message}
-    return None
+    describe = _LINES.get(type(event))
+    return None if describe is None else {"time": round(event.wall, 3), **describe(event)}
+
+
+def _call(event: InboundAnswered) -> dict[str, Any]:
+    return {
+        "event": "call",
+        "client": event.client_name,
+        "client_id": event.client_id,
+        "method": event.method,
+        "server": event.target_id,
+        "outcome": event.outcome,
+        "seconds": round(event.elapsed_s, 4),
+    }
+
+
+def _connected(event: InboundConnected) -> dict[str, Any]:
+    name = event.client_info.get("name")
+    return {"event": "connected", "client": name, "client_id": event.client_id}
+
+
+def _disconnected(event: InboundDisconnected) -> dict[str, Any]:
+    return {"event": "disconnected", "client_id": event.client_id, "reason": event.reason}
+
+
+def _server(event: StateChanged) -> dict[str, Any]:
+    line = {"event": "server", "server": event.server_id, "state": event.new}
+    return line if event.error is None else line | {"error": event.error.get("message")}
+
+
+def _configuration(event: ConfigurationReloaded) -> dict[str, Any]:
+    if event.error is not None:
+        return {"event": "configuration", "error": event.error.get("message")}
+    return {
+        "event": "configuration",
+        "added": event.added,
+        "removed": event.removed,
+        "changed": event.changed,
+    }
+
+
+def _remark(event: Remark) -> dict[str, Any]:
+    return {"event": "remark", "server": event.server_id, "text": event.message}
+
+
+_LINES: Final[dict[type[Event], Callable[[Any], dict[str, Any]]]] = {
+    InboundAnswered: _call,
+    InboundConnected: _connected,
+    InboundDisconnected: _disconnected,
+    StateChanged: _server,
+    ConfigurationReloaded: _configuration,
+    Remark: _remark,
+}
 
 
 async def show_table(gateway: Gateway, bus: Bus) -> None:

@@ -1,7 +1,7 @@
 """Reads the bus in batches: listeners get the events of a few milliseconds at once.
 
 There is one reader for all servers of a process, so that each event of a flood is handled only
-once. It never blocks a publisher.
+once; the log lines of the gateway have another. It never blocks a publisher.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Listener = Callable[[list[Event], int], None]
 
 
 class BusReader:
-    """The position of all live servers in the stream of events."""
+    """A position in the stream of events; by default, after those published so far."""
 
-    def __init__(self, bus: Bus, clock: Clock) -> None:
+    def __init__(self, bus: Bus, clock: Clock, after_seq: int | None = None) -> None:
         self._bus = bus
         self._clock = clock
-        self._seq = bus.last_seq
+        self._seq = bus.last_seq if after_seq is None else after_seq
         self._listeners: list[Listener] = []
 
     def __repr__(self) -> str:

@@ -190,7 +190,10 @@ class LiveServer:
         authorizer = self.setup.authorizer(made_of)
         if authorizer is not None:
             options = {**options, "authorizer": authorizer}
-        return connect(target, bus=self._bus, clock=self._clock, **options).client
+        client = connect(target, bus=self._bus, clock=self._clock, **options).client
+        # The recording has what was sent; many servers would hold the answers of many calls.
+        client.connection.queue.limit_history(0)
+        return client
 
     def _ready_client(self) -> Client:
         """A client for the current entry; the former one if nothing has changed."""

@@ -9,12 +9,14 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from mcplens.inbound.access_control import AccessControl
 from mcplens.inbound.refusal import HTTP_REFUSAL, Refusal
 from mcplens.inbound.request_validation import Headers
 
 
+@lru_cache(maxsize=64)  # only of tokens that are valid here
 def caller_of(token: str) -> str:
     """An id of who has a token, to which sessions are bound."""
     return hashlib.sha256(token.encode()).hexdigest()[:16]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ from mcplens.inbound.request_validation import Headers
 from mcplens.transports.network import is_loopback
 
 ANY_HOST: Final = "*"
+_is_loopback = lru_cache(maxsize=64)(is_loopback)
 
 
 class AccessControl:
@@ -67,7 +69,7 @@ class AccessControl:
         return self._caller
 
     def _is_ours(self, host: str) -> bool:
-        return ANY_HOST in self._hosts or host in self._hosts or is_loopback(host)
+        return ANY_HOST in self._hosts or host in self._hosts or _is_loopback(host)
 
     def _is_known_origin(self, origin: str) -> bool:
         if origin.lower().rstrip("/") in self._origins:
@@ -80,6 +82,7 @@ class AccessControl:
         return parts.scheme in ("http", "https") and (is_loopback(name) or name in self._hosts)
 
 
+@lru_cache(maxsize=64)  # clients send one and the same header with each request
 def _host_name(host: str) -> str:
     """The name in a Host header, without its port."""
     try:

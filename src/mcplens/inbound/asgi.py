@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, Final, Protocol
 
 from mcplens.inbound.refusal import HTTP_REFUSAL, Refusal
 from mcplens.inbound.request_validation import Headers
@@ -46,6 +47,11 @@ def event(
     return b"".join([*parts, b"data: ", data, b"\n\n"])
 
 
+@lru_cache(maxsize=64)  # clients send one and the same header with each request
+def _accepted_types(accept: str) -> frozenset[str]:
+    return frozenset(part.partition(";")[0].strip().lower() for part in accept.split(","))
+
+
 def abort(send: Send) -> None:
     """Drop a connection and its unsent data: a client that does not read would keep it for ever.
 
@@ -54,6 +60,22 @@ def abort(send: Send) -> None:
     transport = getattr(getattr(send, "__self__", None), "transport", None)
     if isinstance(transport, asyncio.WriteTransport):
         transport.abort()
+
+
+class WatchedConnection(Protocol):
+    """The connection of a request, where our own server serves it (uvicorn_server.py)."""
+
+    on_lost: Callable[[], None] | None  # called once when the client disconnects
+
+
+def _connection_of(send: Send) -> WatchedConnection | None:
+    """The connection, if it notifies us; None under any other ASGI server, or if it is lost."""
+    cycle = getattr(send, "__self__", None)
+    transport = getattr(cycle, "transport", None)
+    if not isinstance(transport, asyncio.Transport) or getattr(cycle, "disconnected", True):
+        return None
+    connection: Any = transport.get_protocol()
+    return connection if hasattr(connection, "on_lost") else None
 
 
 COMMENT: Final = b": still here\n\n"
@@ -71,7 +93,7 @@ class AsgiExchange:
         self.has_begun = False
         self._receive = receive
         self._send = send
-        self._work: asyncio.Task[None] | None = None
+        self._leave: Callable[[], object] | None = None  # ends what `attend` runs
 
     def __repr__(self) -> str:
         return f"<AsgiExchange {self.method} {self.path} {'begun' if self.has_begun else 'new'}>"
@@ -81,8 +103,10 @@ class AsgiExchange:
         accepted = self.headers.get("accept")
         if accepted is None:
             return True
-        kinds = {part.partition(";")[0].strip().lower() for part in accepted.split(",")}
-        return not kinds.isdisjoint({content_type, "*/*", content_type.partition("/")[0] + "/*"})
+        kinds = _accepted_types(accepted)
+        if content_type in kinds:
+            return True
+        return "*/*" in kinds or content_type.partition("/")[0] + "/*" in kinds
 
     async def body(self, limit_bytes: int) -> bytes:
         """The whole body.
@@ -136,14 +160,42 @@ class AsgiExchange:
 
     def abort(self) -> None:
         """Drop the connection of a client that does not read."""
-        if self._work is not None:
-            self._work.cancel()
+        if self._leave is not None:
+            self._leave()
         abort(self._send)
 
     async def attend(self, work: Coroutine[Any, Any, None]) -> bool:
         """Run the response until it is done or the client disconnects; False if it disconnected."""
+        connection = _connection_of(self._send)
+        if connection is None:
+            return await self._attend_by_receiving(work)
+        task = asyncio.current_task()
+        assert task is not None
+        has_left = False
+
+        def leave() -> None:
+            nonlocal has_left
+            if not has_left:
+                has_left = True
+                task.cancel()
+
+        connection.on_lost = self._leave = leave
+        try:
+            await work
+            return True
+        except asyncio.CancelledError:
+            # Cancelled by somebody else too: then that counts.
+            if not has_left or task.uncancel() > 0:
+                raise
+            return False
+        finally:
+            connection.on_lost = self._leave = None
+
+    async def _attend_by_receiving(self, work: Coroutine[Any, Any, None]) -> bool:
+        """The same by the means of ASGI alone, which take two tasks."""
         loop = asyncio.get_running_loop()
-        task = self._work = loop.create_task(work)
+        task = loop.create_task(work)
+        self._leave = task.cancel
         leaving = loop.create_task(self._left())
         try:
             await asyncio.wait([task, leaving], return_when=asyncio.FIRST_COMPLETED)
@@ -152,6 +204,7 @@ class AsgiExchange:
             task.result()
             return True
         finally:
+            self._leave = None
             task.cancel()
             leaving.cancel()
             await asyncio.gather(task, leaving, return_exceptions=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import uvicorn
@@ -88,6 +88,7 @@ def bounded(protocol: Any, admission: Admission | None) -> Any:
 
     class Bounded(protocol):  # type: ignore[misc]  # whichever is installed
         due: asyncio.TimerHandle | None = None
+        on_lost: Callable[[], None] | None = None  # set while a response is attended (asgi.py)
 
         def __repr__(self) -> str:
             return f"<Bounded connection of {self.client}, {'idle' if self.due else 'in use'}>"
@@ -109,6 +110,9 @@ def bounded(protocol: Any, admission: Admission | None) -> Any:
         def connection_lost(self, problem: Exception | None) -> None:
             self.expect_no_more()
             super().connection_lost(problem)
+            on_lost, self.on_lost = self.on_lost, None
+            if on_lost is not None:
+                on_lost()
 
         @property
         def is_waiting(self) -> bool:

@@ -285,6 +285,11 @@ class RequestQueue:
         entries = list(self._history)
         return entries if limit is None else entries[max(0, len(entries) - limit) :]
 
+    def limit_history(self, limit: int) -> None:
+        """Keep so many settled requests from now on; 0: none."""
+        self._history = deque(self._history, limit)
+        self._history_bytes = sum(entry.weight for entry in self._history)
+
     def in_progress(self) -> list[QueueEntry]:
         return list(self._in_progress.values())
 
@@ -354,9 +359,11 @@ class RequestQueue:
             if self.on_failed is not None:
                 self.on_failed(entry, entry.error)
             weight += entry.error.size_bytes
+        if not history.maxlen:
+            return
         entry.weight = weight
         self._history_bytes += weight
-        if len(history) == history.maxlen and history:
+        if len(history) == history.maxlen:
             self._history_bytes -= history[0].weight
         history.append(entry)
         while self._history_bytes > HISTORY_MAX_BYTES and len(history) > 1:
