@@ -24,6 +24,7 @@ _QUICK: Final = ("--quiet", "--ignore=tests/e2e", "-m", "not soak and not slow")
 # Files that take longest, begun first: at the end they would keep one worker busy and no other.
 LONGEST: Final = (
     "tests/faults/test_matrix.py",
+    "tests/gateway/test_fault_run.py",
     "tests/bench/test_bench_smoke.py",
     "tests/cli/test_everything.py",
     "tests/cli/test_real_servers.py",

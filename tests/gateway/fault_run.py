@@ -44,6 +44,7 @@ LARGE_EVERY = 50
 LARGE_CHARACTERS = 300_000
 # Far above what a call may take: a call that has nothing by then has no answer.
 PATIENCE_S = 45
+MEASURE_EVERY_S = 5.0
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -72,6 +73,7 @@ class FaultRun:
         self.kills = 0
         self.surplus = 0  # replies that belong to no call, or came twice
         self.left = 0  # servers that outlived the gateway
+        self.levels: list[tuple[float, Level]] = []  # during the load, by the seconds since then
         self._shell = shell
         self._random = random.Random(seed)
         self._log = shell.home / "executions"
@@ -97,7 +99,10 @@ class FaultRun:
                 await self._start_http(f"http{number}")
             stack.push_async_callback(self._stop_http)
             self._configure()
-            gateway = await stack.enter_async_context(started(self._shell, "--token", TOKEN))
+            # As a service: with a web UI, events are kept for its page.
+            gateway = await stack.enter_async_context(
+                started(self._shell, "--no-web", "--token", TOKEN)
+            )
             work = Background()
             stack.push_async_callback(work.end)
             work.start(_read_all(gateway), "read what the gateway logs")
@@ -172,8 +177,20 @@ class FaultRun:
                 work = self._call_on_and_on(clients[number % CLIENTS], number, ending)
                 group.create_task(work)
             group.create_task(self._kill_at_random(gateway, ending))
+            group.create_task(self._measure(gateway, ending))
             await asyncio.sleep(seconds)
             ending.set()
+
+    async def _measure(self, gateway: Started, ending: asyncio.Event) -> None:
+        began = time.monotonic()
+        while not ending.is_set():
+            self.levels.append((time.monotonic() - began, level(gateway.process.pid)))
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(ending.wait(), MEASURE_EVERY_S)
+
+    def level_at(self, seconds: float) -> Level:
+        """The level so long after the load began."""
+        return next(found for at_s, found in self.levels if at_s >= seconds)
 
     async def _call_on_and_on(self, client: Client, number: int, ending: asyncio.Event) -> None:
         count = 0
@@ -187,7 +204,7 @@ class FaultRun:
                 "key": f"{number}-{count}",
                 "seconds": self._random.choice((0, 0.05, 0.3, 0.6)),
             }
-            if count % LARGE_EVERY == 0:
+            if (count + 3 * number) % LARGE_EVERY == 0:  # one client after the other
                 arguments["characters"] = LARGE_CHARACTERS
             self.calls.append(await self._call(client, server, tool, arguments))
             await asyncio.sleep(PAUSE_S)
