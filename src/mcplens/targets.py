@@ -129,13 +129,17 @@ def command_name(command: Sequence[str], folder: str | None = None) -> str:
         if word.startswith("-") or word in ("run", "tool", "exec", "tsx", "ts-node"):
             continue
         if is_script:
-            if "=" not in word:
-                return word if flag == "-m" else _script_name(word, folder) or program
+            if "=" in word:
+                continue
+            if flag == "-m":
+                return _module_name(word, folder)
+            return _script_name(word, folder) or program
         elif flag not in _WITH_VALUE:
+            place = None if folder is None else _folder_given(command) or folder
             if _SCRIPT.search(word):
-                return _script_name(
-                    word, None if folder is None else _folder_given(command) or folder
-                )
+                return _script_name(word, place)
+            if runner == "uv":  # an entry point of the project in that folder
+                return _module_name(word, place)
             return _package_name(word) or program
     return program
 
@@ -155,10 +159,23 @@ def _script_name(word: str, folder: str | None) -> str:
     name = os.path.basename(word)
     if folder is None or _SCRIPT.sub("", name).lower() not in _BARE_SCRIPTS:
         return name
-    for part in reversed(os.path.normpath(os.path.join(folder, word)).split(os.sep)[:-1]):
+    return _telling_part(os.path.dirname(os.path.normpath(os.path.join(folder, word)))) or name
+
+
+def _module_name(word: str, folder: str | None) -> str:
+    """The name of a module or an entry point; that of its folder, if its own says nothing."""
+    name = _package_name(word)
+    if folder is None or name.lower() not in _BARE_SCRIPTS:
+        return name
+    return _telling_part(folder) or name
+
+
+def _telling_part(folder: str) -> str | None:
+    """The last part of a path that says what is in it."""
+    for part in reversed(os.path.normpath(folder).split(os.sep)):
         if part.lower() not in _BARE_FOLDERS:
             return part
-    return name
+    return None
 
 
 def _folder_given(command: Sequence[str]) -> str:
@@ -171,7 +188,8 @@ def _package_name(word: str) -> str:
     """A package or an image without its version; its organisation, if it has no other name."""
     word = _VERSION.sub("", word)
     scope, _, name = word.rpartition("/")
-    return scope.lstrip("@") if name in _BARE_NAMES and scope.startswith("@") else name
+    owner = scope.rpartition("/")[2].lstrip("@")
+    return owner if name in _BARE_NAMES and owner else name
 
 
 def host_of(url: str) -> str:

@@ -68,7 +68,7 @@ def test_a_run_settles_everything_before_it_sends_anything(shell: Shell) -> None
         assert words in refused.err
     refused = shell.run("collections", "run", "mine", "--yes", "--allow-writes")
     assert refused.code == exit_codes.USAGE
-    assert "these variables are not set: WHO; nothing was sent" in refused.err
+    assert "the variable WHO is not set; nothing was sent" in refused.err
     shell.variables["WHO"] = "${HOME}"
     refused = shell.run("collections", "run", "mine")  # it is confirmed by now
     assert refused.code == exit_codes.USAGE
@@ -102,6 +102,21 @@ def test_one_call_ends_as_call_does(shell: Shell) -> None:
     unknown = shell.run("collections", "run", "mine", "far", *options)
     assert unknown.code == exit_codes.USAGE
     assert "there is no configured server 'gone'" in unknown.err
+
+
+def test_a_server_that_is_not_configured_fails_its_own_calls_only(shell: Shell) -> None:
+    put(shell, "mine", TEXT + "  - {name: far, server: gone, call: x}\n")
+    shell.variables["WHO"] = "you"
+    ran = shell.run("collections", "run", "mine", "--yes", "--allow-writes")
+    assert ran.code == exit_codes.FAILED
+    assert [line.split()[:2] for line in ran.text.splitlines()] == [
+        ["done", "adds"],
+        ["done", "greets"],
+        ["failed", "fails"],
+        ["failed", "far"],
+    ]
+    assert "1 call is not sent: there is no configured server 'gone'" in ran.err
+    assert "2 done, 2 failed" in ran.err
 
 
 @pytest.mark.parametrize("server", ["http://127.0.0.1:1/mcp", "evil.py", "localhost:1"])

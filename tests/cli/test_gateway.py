@@ -8,8 +8,10 @@ import signal
 import socket
 import stat
 import sys
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
@@ -125,6 +127,49 @@ async def test_a_program_can_start_it_and_speak_over_pipes(shell: Shell) -> None
         async with mcplens.connect(argv, env=shell.environment, protocol_version=version) as client:
             result = await client.call_tool("demo__echo", {"text": "hi"})
             assert result.content[0].text == "hi"
+
+
+async def test_answers_are_written_after_the_program_has_closed_the_pipe(shell: Shell) -> None:
+    configure(shell)
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "mcplens", "gateway", "--stdio", "--no-web", "--no-record",
+        env=shell.environment, stdin=PIPE, stdout=PIPE, stderr=PIPE,
+    )  # fmt: skip
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x"}}
+    slow = {"name": "demo__progress-steps", "arguments": {"steps": 3, "seconds": 3}}
+    messages: list[dict[str, Any]] = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": slow},
+    ]
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(b"".join(json.dumps(one).encode() + b"\n" for one in messages[:1]))
+    async with asyncio.timeout(START_S):
+        assert json.loads(await process.stdout.readline())["id"] == 1
+        rest = b"".join(json.dumps(one).encode() + b"\n" for one in messages[1:])
+        out, _ = await process.communicate(rest)
+    answers = [json.loads(line) for line in out.splitlines()]
+    (answer,) = [one for one in answers if one.get("id") == 2]
+    assert not answer["result"].get("isError")
+    assert process.returncode == exit_codes.DONE
+
+
+async def test_the_command_line_accepts_the_names_that_the_gateway_accepts(shell: Shell) -> None:
+    configure(shell)
+    async with started(shell, "--no-auth") as gateway:
+
+        def run(*words: str) -> Any:
+            return asyncio.to_thread(shell.run, *words)
+
+        called = await run("call", gateway.url, "demo:echo", "text=hi")
+        assert (called.code, called.text.strip()) == (exit_codes.DONE, "hi")
+        shown = await run("tools", gateway.url, "demo:echo")
+        assert "demo__echo" in shown.text
+        unknown = await run("call", gateway.url, "demo__ecko", "text=hi", "--force")
+        assert "Did you mean demo__echo" in unknown.err
+        nowhere = await run("tools", gateway.url.replace("/mcp", "/servers/demos/mcp"))
+        assert "try /mcp, /servers/demo/mcp" in nowhere.err
 
 
 async def test_a_call_that_is_under_way_is_finished_before_it_stops(shell: Shell) -> None:

@@ -192,12 +192,32 @@ def test_a_line_of_another_tool_that_says_too_little_is_refused(here: Environmen
         ("python -m weather_server", "weather_server"),
         ("python weather.py", "weather.py"),
         ("npx -y @acme/server", "acme"),
+        ("docker run -i --rm ghcr.io/acme/mcp-server:1", "acme"),
+        ("uv --directory /srv/notes run server", "notes"),
+        ("python -m weather.server", "weather.server"),
     ],
 )
 def test_a_pasted_command_is_named_after_its_package_or_folder(
     here: Environment, line: str, name: str
 ) -> None:
     assert parse_target(here, line).name == name
+
+
+@pytest.mark.parametrize(
+    ("server", "name"),
+    [
+        ({"command": "node", "args": ["dist/index.js"]}, None),
+        ({"command": "node", "args": ["index.js"], "cwd": "/srv/weather"}, "weather"),
+        ({"command": "node", "args": ["build/index.js"], "cwd": "/srv/weather/"}, "weather"),
+        ({"command": "python", "args": ["-m", "server"], "cwd": "notes/src"}, "notes"),
+        ({"command": "python", "args": ["main.py"]}, None),
+    ],
+)
+def test_a_pasted_entry_without_a_name_is_named_after_its_folder(
+    here: Environment, server: dict[str, object], name: str | None
+) -> None:
+    found = read_text(here, json.dumps(server))
+    assert [entry.name for entry in found.entries] == [name or Path(here.cwd).name]
 
 
 def test_a_script_in_the_folder_that_mcplens_works_in_is_named_after_that_folder(

@@ -44,13 +44,19 @@ class _Outcome(msgspec.Struct, frozen=True):
 class _Session:
     """The connections of one run, made when a step first needs them."""
 
-    def __init__(self, flags: CommandOptions, bus: Bus, targets: dict[str, Target]) -> None:
+    def __init__(
+        self,
+        flags: CommandOptions,
+        bus: Bus,
+        targets: dict[str, Target],
+        unusable: dict[str, InspectorError],
+    ) -> None:
         self.clock = SystemClock()
         self._flags = flags
         self._bus = bus
         self._targets = targets
         self._clients: dict[str, Client] = {}
-        self._failed: dict[str, InspectorError] = {}
+        self._failed = dict(unusable)
         self._stack = contextlib.AsyncExitStack()
 
     def __repr__(self) -> str:
@@ -91,13 +97,14 @@ async def run_steps(
 ) -> int:
     """Run the steps and print what each gave; gives the exit code."""
     servers = dict.fromkeys(step.server for step in steps if step.problem is None)
-    targets = {one: resolve_configured(flags, one) for one in servers if one is not None}
+    targets, unusable = _resolved(flags, [one for one in servers if one is not None])
+    _note_unusable(flags, steps, unusable)
     secrets = {key: value for one in targets.values() for key, value in one.secrets.items()}
     bus = Bus(SystemClock())
     outcomes: list[_Outcome] = []
     with recording(flags, bus, Target(name, "", {}, secrets)):
         live = flags.live = LiveEvents(bus, flags, None)
-        async with live, _Session(flags, bus, targets) as session:
+        async with live, _Session(flags, bus, targets, unusable) as session:
             if not may_change:
                 await _ask_changes(session, steps, filled)
             for step in steps:
@@ -107,6 +114,42 @@ async def run_steps(
                 if stops and outcome.code != exit_codes.DONE:
                     break
     return _summarise(flags, steps, outcomes)
+
+
+def _resolved(
+    flags: CommandOptions, names: list[str]
+) -> tuple[dict[str, Target], dict[str, InspectorError]]:
+    """The servers of the steps, and those that cannot be used; only their own steps fail.
+
+    Raises:
+        UsageError: none of them is configured.
+    """
+    targets: dict[str, Target] = {}
+    unusable: dict[str, InspectorError] = {}
+    unknown: click.UsageError | None = None
+    for name in names:
+        try:
+            targets[name] = resolve_configured(flags, name)
+        except click.UsageError as problem:
+            unknown = problem
+            unusable[name] = InspectorError("CONFIGURATION_INVALID", problem.message)
+        except InspectorError as problem:
+            unusable[name] = problem
+    if names and not targets:
+        raise unknown or next(iter(unusable.values()))
+    return targets, unusable
+
+
+def _note_unusable(
+    flags: CommandOptions, steps: list[Step], unusable: dict[str, InspectorError]
+) -> None:
+    """Say before anything is sent which steps cannot run."""
+    if flags.is_quiet or flags.is_json:
+        return
+    for name, error in unusable.items():
+        calls = sum(step.server == name for step in steps)
+        told = "1 call is" if calls == 1 else f"{calls} calls are"
+        output.note(f"mcplens: {told} not sent: {error.message}", fg="yellow")
 
 
 def _summarise(flags: CommandOptions, steps: list[Step], outcomes: list[_Outcome]) -> int:

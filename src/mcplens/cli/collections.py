@@ -265,12 +265,13 @@ def _confirm(flags: CommandOptions, saved: SavedCalls, content: Content) -> None
 
 def _ask_values(saved: SavedCalls, steps: list[Step]) -> None:
     """Variables without a value are asked for on a terminal, and are an error elsewhere."""
+    from mcplens.collections.variables import unset_text
+
     names = dict.fromkeys(name for step in steps for name in step.variables)
     servers = [step.server for step in steps if step.server is not None]
     unset = [one for name in names if (one := saved.variable(name, servers)).source is None]
     if unset and not sys.stdin.isatty():
-        told = ", ".join(one.name for one in unset)
-        raise click.UsageError(f"these variables are not set: {told}; nothing was sent")
+        raise click.UsageError(unset_text([one.name for one in unset]))
     for one in unset:
         value = click.prompt(one.name, hide_input=one.is_secret, default="", err=True)
         saved.type_in(one.name, str(value))

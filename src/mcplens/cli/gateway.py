@@ -308,12 +308,13 @@ async def _serve_stdio(running: _Running, _options: GatewayOptions) -> None:
         output.note(f"mcplens: the web UI is at {running.web.url_with_token}")
     stop = _stop_event()
     handler = service.stdio_handler()
-    work = Background()
-    serving = work.start(serve_stdio(handler, service.gateway.clock), "serve stdio")
+    work, closed = Background(), asyncio.Event()
+    clock = service.gateway.clock
+    serving = work.start(serve_stdio(handler, clock, grace_s=DRAIN_S, closed=closed), "serve stdio")
     stopping = work.start(stop.wait(), "wait for a signal")
     async with _shown(running):
         await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
-    if not serving.done():
+    if not (serving.done() or closed.is_set()):  # a client that has left waits for nothing
         await service.gateway.drain(DRAIN_S)
     await work.end()
 

@@ -25,6 +25,9 @@ def find_item(items: Sequence[Any], name: str, what: str, keys: Sequence[str] = 
         for item in items:
             if getattr(item, key) == name:
                 return item
+    for item in items:
+        if _name_behind(item) == name:
+            return item
     names = [str(getattr(item, keys[0])) for item in items]
     close = near_names(name, names)
     shown = ", ".join(names[:_SHOWN_NAMES]) + (", …" if len(names) > _SHOWN_NAMES else "")
@@ -34,3 +37,12 @@ def find_item(items: Sequence[Any], name: str, what: str, keys: Sequence[str] = 
         f"the server has no {what} called {name!r}; {hint}",
         details={f"{what.replace(' ', '_')}s": names},
     )
+
+
+def _name_behind(item: Any) -> str | None:
+    """`server:name` of an item of a gateway of ours, which accepts it as well as the published."""
+    meta = getattr(item, "meta", None)
+    if not isinstance(meta, dict):
+        return None
+    server, name = meta.get("mcplens/server"), meta.get("mcplens/name")
+    return f"{server}:{name}" if isinstance(server, str) and isinstance(name, str) else None

@@ -31,6 +31,8 @@ from mcplens.session.client import Client
 
 # A server that thinks for long is not worth waiting for while somebody types.
 _TIMEOUT_S: Final = 5.0
+# Behind these the same word goes on; a word that is complete is followed by a space.
+_OPEN_ENDS: Final = ("=", "/", " ")
 _KEYS: Final = {"resources": "uri", "resource_templates": "uri_template"}
 
 
@@ -61,9 +63,10 @@ class Candidates:
         shown = [one for one in found if one.text.startswith(start)]
         # A name that cannot be shown as it is cannot be typed either.
         shown = [one for one in shown if output.one_line(one.text) == one.text]
-        return len(typed), [
-            Candidate(_quoted(text, quote), output.one_line(about)) for text, about in shown
-        ]
+        found = [Candidate(_quoted(text, quote), output.one_line(about)) for text, about in shown]
+        if len(found) == 1 and not found[0].text.endswith(_OPEN_ENDS):
+            found[0] = found[0]._replace(text=f"{found[0].text} ")
+        return len(typed), found
 
     async def _candidates(self, words: list[str], start: str) -> Any:
         if not words:

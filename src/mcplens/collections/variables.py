@@ -7,7 +7,7 @@ in a configuration, `{VAR}` is plain text, and there are no defaults. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 _PLACEHOLDER: Final = re.compile(
@@ -63,10 +63,17 @@ def fill_in(value: Any, lookup: Lookup) -> Any:
             raise _unknown(match["unknown"])
         found = lookup(match["name"])
         if found is None:
-            raise PlaceholderProblem(f"the variable {match['name']} is not set", match["name"])
+            raise PlaceholderProblem(unset_text([match["name"]]), match["name"])
         return found
 
     return _PLACEHOLDER.sub(filled, value)
+
+
+def unset_text(names: Sequence[str]) -> str:
+    """What is said of variables without a value, wherever it is noticed."""
+    if len(names) == 1:
+        return f"the variable {names[0]} is not set; nothing was sent"
+    return f"the variables {', '.join(names)} are not set; nothing was sent"
 
 
 def escape(value: Any) -> Any:

@@ -249,6 +249,9 @@ class ViewCatalog:
         """The tool or prompt that a client means; None if this view has none of that name."""
         return self._names[kind].resolve(name)
 
+    def published_names(self, kind: Literal["tools", "prompts"]) -> list[str]:
+        return list(self._names[kind].published.values())
+
     def published_name(self, kind: Literal["tools", "prompts"], original: Original) -> str | None:
         return self._names[kind].published.get(original)
 

@@ -19,7 +19,7 @@ from mcplens.gateway.fan_out import LIST_FILTERS, ListenStream, wanted_of
 from mcplens.gateway.gateway import GATEWAY_MARK, Gateway
 from mcplens.gateway.inbound_call import NOT_CACHED, InboundCall, has_logging
 from mcplens.gateway.inbound_client import InboundClient
-from mcplens.gateway.refused import Refused, naming
+from mcplens.gateway.refused import Refused, advice_for, naming
 from mcplens.gateway.wire import (
     COMPLETE,
     encoded,
@@ -188,8 +188,7 @@ class InboundHandler(ABC):
             self._pass_error_on(call, error)
         except InspectorError as error:
             outcome = "failed"
-            data_ = {"code": error.code, "server": call.server_id}
-            peer.refuse(request_id, INTERNAL_ERROR, naming(call.server_id, error), data_)
+            self._refuse(call, error)
         except asyncio.CancelledError:
             outcome = "cancelled"
             peer.drop(request_id)
@@ -201,6 +200,14 @@ class InboundHandler(ABC):
         finally:
             call.client.calls.pop(request_id, None)
             self.gateway.ended(call, outcome, size)
+
+    def _refuse(self, call: InboundCall, error: InspectorError) -> None:
+        """Answer with an error that is not the server's own: its connection failed."""
+        message, advice = naming(call.server_id, error), advice_for(call.server_id, error)
+        data = {"code": error.code, "server": call.server_id}
+        if advice is not None:
+            message, data["advice"] = f"{message}. To do: {advice}", advice
+        call.client.peer.refuse(call.id, INTERNAL_ERROR, message, data)
 
     def _pass_error_on(self, call: InboundCall, error: ServerError) -> None:
         member = bytes(error_member(error.raw)) if error.raw else b""

@@ -32,6 +32,9 @@ MCP_PATH: Final = "/mcp"
 _VIEWS: Final = "/mcp/"
 _SERVERS: Final = "/servers/"
 
+# Of all paths, so many are named where one is unknown.
+_SHOWN_PATHS: Final = 10
+
 # Answers one HTTP request, after access control.
 Page = Callable[[AsgiExchange], Awaitable[None]]
 
@@ -112,7 +115,7 @@ class GatewayApp:
             elif path in self.pages:
                 await self.pages[path](exchange)
             else:
-                raise Refusal(404, HTTP_REFUSAL, f"nothing is served at {path[:200]}")
+                raise self._unknown(path)
         except Refusal as refusal:
             if not exchange.has_begun:
                 await exchange.refuse(refusal)
@@ -122,6 +125,13 @@ class GatewayApp:
             _log.exception("%r failed", exchange)
             if not exchange.has_begun:
                 await exchange.refuse(Refusal(500, INTERNAL_ERROR, f"failed: {problem}"))
+
+    def _unknown(self, path: str) -> Refusal:
+        """The refusal of a path, with those that there are."""
+        servers = (path_of(one.server_id) for one in self.gateway.usable())
+        known = list(dict.fromkeys([*self._endpoints, *servers]))
+        shown = ", ".join(known[:_SHOWN_PATHS]) + (", …" if len(known) > _SHOWN_PATHS else "")
+        return Refusal(404, HTTP_REFUSAL, f"nothing is served at {path[:200]}; try {shown}")
 
     def _server_endpoint(self, scope: Scope) -> Endpoint | None:
         """The endpoint of one server, made when it is first asked for."""

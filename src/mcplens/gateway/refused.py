@@ -1,8 +1,10 @@
-"""The gateway's own refusal of a request, as a JSON-RPC error."""
+"""The gateway's own refusals, as JSON-RPC errors: what happened, to which server, what to do."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any, Final
 
 from mcplens.errors import InspectorError
 
@@ -21,3 +23,34 @@ def naming(server_id: str, error: InspectorError) -> str:
     if not server_id or server_id in error.message:
         return error.message
     return f"{server_id}: {error.message}"
+
+
+# What whoever runs the gateway can do about an error; `{0}` is the server's name.
+_ADVICE: Final = {
+    "AUTHENTICATION_FAILED": "sign in with `mcplens auth login {0}`, or in the web UI",
+    "SIGN_IN_FAILED": "sign in with `mcplens auth login {0}`, or in the web UI",
+    "COMMAND_NOT_FOUND": "install the command, or correct `command` of {0} in the configuration",
+    "CONFIGURATION_INVALID": "correct {0} in the configuration; the gateway follows the file",
+    "CONNECTION_REFUSED": "start the server, or correct `url` of {0} in the configuration",
+    "HOST_NOT_FOUND": "correct `url` of {0} in the configuration",
+    "TLS_FAILED": "set `caFile` of {0} in the configuration",
+    "SERVER_EXITED": "`mcplens tools {0}` shows what the server prints when it starts",
+    "CONNECTION_TIMEOUT": "`mcplens tools {0}` shows how far it gets when it starts",
+    "REQUEST_TIMEOUT": "allow more time with `requestTimeout` of {0} in the configuration",
+    "MESSAGE_TOO_LARGE": "allow more with `maxMessageBytes` of {0} in the configuration",
+}
+
+
+def advice_for(server_id: str, error: InspectorError) -> str | None:
+    """What can be done about an error of a server's connection; None where nothing is known."""
+    found = _ADVICE.get(error.code)
+    return None if found is None else found.format(server_id or "the server")
+
+
+def unknown_name(word: str, name: str, names: Sequence[str]) -> str:
+    """What is said of a name that a view does not have, with those that may be meant."""
+    shown = name[:200]
+    near = get_close_matches(shown, names, n=3, cutoff=0.6)
+    if near:
+        return f"Unknown {word}: {shown}. Did you mean {' or '.join(near)}?"
+    return f"Unknown {word}: {shown}. {word}s/list has the names that can be used here"

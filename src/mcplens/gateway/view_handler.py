@@ -25,7 +25,7 @@ from mcplens.gateway.handler import (
 from mcplens.gateway.inbound_call import InboundCall
 from mcplens.gateway.inbound_client import InboundClient
 from mcplens.gateway.names import Original
-from mcplens.gateway.refused import Refused
+from mcplens.gateway.refused import Refused, unknown_name
 from mcplens.gateway.task_shapes import capabilities_for
 from mcplens.gateway.tasks import TaskRequests
 from mcplens.gateway.views import why_server_hidden
@@ -153,7 +153,8 @@ class ViewHandler(InboundHandler):
             original = self.catalog.find(kind, name)
         if original is None:
             word = "tool" if kind == "tools" else "prompt"
-            raise Refused(INVALID_PARAMS, f"Unknown {word}: {name[:200]}")
+            names = self.catalog.published_names(kind)
+            raise Refused(INVALID_PARAMS, unknown_name(word, name, names))
         return original
 
     async def _complete(self, call: InboundCall, params: dict[str, Any]) -> bytes:

@@ -44,14 +44,18 @@ class StdioPeer(Peer):
         self._work = threading.Condition()
         self._has_read = threading.Event()  # one chunk at a time is between the thread and the loop
 
-    async def run(self, clock: Clock) -> None:
-        """Serve until the client closes our stdin, or `close` is called."""
+    async def run(
+        self, clock: Clock, grace_s: float = _GRACE_S, closed: asyncio.Event | None = None
+    ) -> None:
+        """Serve until the client closes our stdin and has its answers, or `close` is called."""
         for target in (self._read_all, self._write_all):
             threading.Thread(target=target, name=f"stdio {target.__name__}", daemon=True).start()
         while self.is_open and not self._has_ended:
             await self._wakeup.wait()
+        if closed is not None:
+            closed.set()
         with contextlib.suppress(TimeoutError):
-            await within(clock, _GRACE_S, self._finish())
+            await within(clock, grace_s, self._finish())
         self.close("the client closed our stdin")
 
     async def _finish(self) -> None:
@@ -140,13 +144,23 @@ class StdioPeer(Peer):
             self._has_read.set()
 
 
-async def serve_stdio(handler: PeerHandler, clock: Clock, *, limits: Limits | None = None) -> None:
-    """Serve the process that started us; stray prints go to stderr, not between the messages."""
+async def serve_stdio(
+    handler: PeerHandler,
+    clock: Clock,
+    *,
+    limits: Limits | None = None,
+    grace_s: float = _GRACE_S,
+    closed: asyncio.Event | None = None,
+) -> None:
+    """Serve the process that started us; stray prints go to stderr, not between the messages.
+
+    When our stdin is closed, `closed` is set, and requests under way have `grace_s` to be answered.
+    """
     sys.stdout.flush()
     reader, writer = os.dup(0), os.dup(1)
     os.dup2(2, 1)
     peer = StdioPeer(handler, limits or Limits(), reader=reader, writer=writer)
     try:
-        await peer.run(clock)
+        await peer.run(clock, grace_s, closed)
     finally:
         peer.close()

@@ -6,6 +6,7 @@ server_import.py.
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Any, Final
 
@@ -32,9 +33,10 @@ def unfenced(text: str) -> str:
     return fenced["inside"] if fenced else text
 
 
-def whole(text: str) -> str:
+def whole(text: str, folder: str = "") -> str:
     """A fragment of JSON completed to a whole file; any other text as it is.
 
+    A server without a name gets one; `folder` is that of a relative path in it.
     Nothing is inserted between lines, so that error messages name the right line.
     """
     if _MEMBER.match(text):
@@ -43,7 +45,7 @@ def whole(text: str) -> str:
     if not found or _TOPS & found.keys():
         return text
     if _is_server(found):
-        name = msgspec.json.encode(_name(found)).decode()
+        name = msgspec.json.encode(_name(found, folder)).decode()
         return f'{{"mcpServers": {{{name}: {text}\n}}}}'
     if all(map(_is_server, found.values())):
         return f'{{"mcpServers": {text}\n}}'
@@ -64,13 +66,15 @@ def _is_server(value: Any) -> bool:
     )
 
 
-def _name(server: dict[str, Any]) -> str:
+def _name(server: dict[str, Any], folder: str) -> str:
     if isinstance(server.get("name"), str):
         return str(server["name"])
     if isinstance(server.get("command"), str):
         args = server.get("args")
         words = map(str, args if isinstance(args, list) else ())
-        return command_name([server["command"], *words], "")
+        cwd = server.get("cwd")
+        given = cwd if isinstance(cwd, str) else ""
+        return command_name([server["command"], *words], os.path.join(folder, given))
     return host_of(next(server[key] for key in _ADDRESSES if isinstance(server.get(key), str)))
 
 

@@ -105,7 +105,7 @@ def read_text(
         raise invalid("the text is too large for a configuration file")
     shown = os.path.basename(file_name or "")
     if not shown:
-        text = pasted_config.whole(pasted_config.unfenced(text))
+        text = pasted_config.whole(pasted_config.unfenced(text), here.cwd)
     with tempfile.TemporaryDirectory(prefix="mcplens-") as folder:
         is_telling = shown.lower().endswith(_ENDINGS)
         path = os.path.join(folder, shown if is_telling else f"pasted{_ending(text)}")
