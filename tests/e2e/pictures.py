@@ -123,7 +123,7 @@ def _tap_followed(window: Watched, stage: Stage) -> None:
     client.start("tools/call", name="wait", arguments={"seconds": 600})
     page.get_by_role("button", name="Follow it").click()
     expect(page.get_by_text("1 without an answer")).to_be_visible()
-    page.get_by_text("tools/call result").click()
+    page.get_by_text("tools/call").first.click()
     page.get_by_role("tab", name="Message").wait_for()
 
 

@@ -17,7 +17,7 @@ from .browser import Watched, inside, watched
 from .calls import run
 from .pair import connect
 from .site import Site, configure, site
-from .traffic import rows
+from .traffic import all_rows, in_wire_order, rows
 
 # Equal to the last byte; only the header that each is sent with tells them apart.
 EQUAL = '{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}'
@@ -128,7 +128,7 @@ def test_of_sixty_equal_messages_sent_at_once_each_has_its_exchange(
     with watched(browser, far, viewport={"width": 1440, "height": 2600}) as window:
         sent = sent_equal(window, 5_000, MANY)
         page = window.page
-        page.get_by_role("listbox", name="Traffic").focus()
+        page.get_by_role("treegrid", name="Traffic").focus()
         page.keyboard.press("End")
         before = sent.count() - MANY
         assert before >= 0
@@ -156,7 +156,9 @@ def test_a_call_leads_to_its_messages_and_each_of_them_to_its_exchange(
         call.get_by_role("link", name=re.compile(r"^id \d+")).click()
         expect(page).to_have_url(re.compile(r"/s/far/traffic\?call=c\d+$"))
         expect(page.get_by_text(re.compile(r"Only what belongs to call c\d+"))).to_be_visible()
-        expect(page.get_by_role("option")).to_have_count(2)
+        expect(all_rows(page)).to_have_count(1)
+        in_wire_order(page)
+        expect(all_rows(page)).to_have_count(2)
         answer = rows(page, "tools/call result")
         shown = exchange_of(page, answer)
         expect(shown.get_by_label("Request body")).to_contain_text("linked")
@@ -165,7 +167,7 @@ def test_a_call_leads_to_its_messages_and_each_of_them_to_its_exchange(
         # All that the same exchange carried, as messages and as HTTP.
         page.get_by_role("link", name=re.compile("^HTTP exchange")).click()
         expect(page.get_by_text("Only what belongs to HTTP exchange")).to_be_visible()
-        expect(page.get_by_role("option")).to_have_count(2)
+        expect(all_rows(page)).to_have_count(2)
         page.get_by_text("HTTP", exact=True).first.click()
         expect(page.get_by_role("radio", name="HTTP")).to_be_checked()
         expect(rows(page, "POST http")).to_have_count(1)

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from .browser import Watched, retype, sent_by, watched
 from .site import Site, configure, site
 from .telling import telling
+from .traffic import rows
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +100,7 @@ def test_what_is_loaded_puts_aside_what_was_typed_and_the_address_names_the_call
     # From Traffic it is the same.
     window.switch("/s/demo/traffic")
     page.get_by_label("Filter traffic").fill("no/such")
-    page.get_by_role("option").filter(has_text="no/such").first.click()
+    rows(page, "no/such").first.click()
     page.get_by_role("button", name="Edit and send").click()
     expect(editor(page)).to_contain_text("1001")
     page.get_by_role("button", name="Restore it").click()

@@ -19,6 +19,7 @@ from .browser import Watched, until, watched
 from .calls import recorded
 from .pair import connect
 from .site import configure, site
+from .traffic import rows
 from .wheel import PYTHON
 
 # The page waits for up to 8 s between two attempts.
@@ -53,7 +54,7 @@ def worked(window: Watched) -> Page:
     expect(page.get_by_label("Call of echo")).to_contain_text("Done")
     # Code that is still on its way when mcplens ends does not come.
     window.switch("/s/mine/traffic")
-    page.get_by_role("option").filter(has_text="tools/call").first.wait_for()
+    rows(page, "tools/call").first.wait_for()
     window.switch("/s/mine/tools/echo")
     typed(page).fill("half typ")
     return page

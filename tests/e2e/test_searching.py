@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from .browser import Watched, watched
 from .pair import connect
 from .site import Site, configure, site
+from .traffic import all_rows
 
 NAMED = """
 import json, sys
@@ -82,7 +83,7 @@ def test_the_keyboard_goes_from_the_search_to_what_it_finds(window: Watched) -> 
     expect(page.get_by_role("heading", name="A greeting")).to_be_visible()
     window.switch("/s/demo/traffic")
     page.get_by_label("Filter traffic").press("ArrowDown")
-    expect(page.get_by_role("listbox", name="Traffic")).to_be_focused()
+    expect(page.get_by_role("treegrid", name="Traffic")).to_be_focused()
     window.assert_clean()
 
 
@@ -216,12 +217,12 @@ def test_a_filter_that_leaves_nothing_says_what_it_is_and_is_cleared_by_a_click(
         window.shoot("nothing traffic")
         assert window.axe() == []
         show_all.click()
-        expect(rows(page, "Traffic").first).to_be_visible()
+        expect(all_rows(page).first).to_be_visible()
         expect(page.get_by_label("Filter traffic")).to_have_value("")
         window.switch("/s/spare-1/traffic")
         expect(page.get_by_text("No messages of spare-1 yet")).to_be_visible()
         page.get_by_role("button", name="Show all servers").click()
-        expect(rows(page, "Traffic").first).to_be_visible()
+        expect(all_rows(page).first).to_be_visible()
         window.switch("/s/named/logs")
         page.get_by_label("Filter logs").fill("nowhere")
         expect(page.get_by_text("No line matches this filter")).to_be_visible()

@@ -17,6 +17,7 @@ from tests.servers.run import ROOT, argv
 from .browser import Watched, watched
 from .calls import recorded, run
 from .site import Site, configure, site
+from .traffic import all_rows
 
 
 class Wire:
@@ -64,15 +65,15 @@ def test_a_page_whose_socket_broke_catches_up_with_what_happened(
 ) -> None:
     wire = Wire(window.page)
     page = window.enter("/s/demo/traffic")
-    rows = page.get_by_role("option").filter(has_text="said meanwhile")
-    page.get_by_role("option").first.wait_for()
+    rows = all_rows(page).filter(has_text="said meanwhile")
+    all_rows(page).first.wait_for()
     wire.cut()
     gone = page.get_by_text("mcplens is not responding")
     expect(gone).to_be_visible()
     echo(browser, window.site, "said meanwhile")
     wire.is_cut = False
     expect(gone).to_be_hidden(timeout=30_000)
-    expect(rows).to_have_count(2)
+    expect(rows).to_have_count(1)
     expect(page.get_by_text("mcplens was restarted")).to_have_count(0)
     # The new socket carries commands as well.
     window.switch("/s/demo/tools/echo")
@@ -87,8 +88,8 @@ def test_what_a_slow_page_was_not_sent_is_loaded_from_the_recording(
 ) -> None:
     wire = Wire(window.page)
     page = window.enter("/s/demo/traffic")
-    page.get_by_role("option").first.wait_for()
-    rows = page.get_by_role("option").filter(has_text="never sent")
+    all_rows(page).first.wait_for()
+    rows = all_rows(page).filter(has_text="never sent")
     wire.is_missing = True
     echo(browser, window.site, "never sent")
     missed = page.get_by_text(re.compile(r"\d+ events were not sent to this page"))
@@ -100,7 +101,7 @@ def test_what_a_slow_page_was_not_sent_is_loaded_from_the_recording(
 
     recorded(page, "never sent")
     page.get_by_role("button", name="Load them from the recording").click()
-    expect(rows).to_have_count(2)
+    expect(rows).to_have_count(1)
     expect(missed).to_be_hidden()
     window.assert_clean()
 
@@ -138,7 +139,7 @@ def test_a_server_by_websocket_is_connected_called_and_lost(
             run(page)
             expect(page.get_by_label("Call of echo")).to_contain_text("over the wire")
             window.switch("/s/wire/traffic")
-            expect(page.get_by_role("option", name="tools/call").first).to_be_visible()
+            expect(all_rows(page).filter(has_text="tools/call").first).to_be_visible()
             window.shoot("websocket-traffic")
             process.kill()
             expect(page.get_by_text("The page shows the last known state")).to_be_visible()

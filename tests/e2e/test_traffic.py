@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from .browser import Watched, retype, watched
 from .calls import run
 from .site import Site, site
-from .traffic import echo, field, find, near_and_far, rows
+from .traffic import all_rows, echo, field, find, in_wire_order, near_and_far, rows, show_ours
 
 
 @pytest.fixture(scope="module")
@@ -31,29 +31,28 @@ def test_a_word_deep_in_a_message_is_found_and_so_are_those_that_come(window: Wa
     window.assert_clean()
 
 
-def test_a_call_is_a_tree_of_what_it_caused_with_offsets_and_bars(window: Watched) -> None:
+def test_a_call_is_one_row_with_what_it_caused_beneath(window: Watched) -> None:
     page = window.enter("/s/demo/tools/elicit-form")
     run(page)
     form = page.get_by_label("Question: elicitation/create")
     form.get_by_role("button", name="Decline", exact=True).click()
     expect(page.get_by_label("Call of elicit-form")).to_contain_text("decline")
-    page = find(window, "tools/call elicit-form", 2)
-    page.get_by_role("switch", name="Tree").click()
-    tree = page.get_by_role("tree", name="Traffic")
-    call = tree.get_by_role("treeitem", level=1).filter(has_text="tools/call")
+    page = window.goto("/s/demo/traffic")
+    page.get_by_label("Filter traffic").fill("tools/call elicit-form")
+    table = page.get_by_role("treegrid", name="Traffic")
+    call = rows(page, "tools/call").and_(page.locator("[aria-level='1']"))
     expect(call).to_have_count(1)
+    expect(call).to_contain_text("decline")
     page.get_by_label("Filter traffic").fill("")
-    question = tree.get_by_role("treeitem", level=2).filter(
-        has_text="elicitation/create", has_not_text="tools/list"
-    )
+    question = rows(page, "elicitation/create").and_(page.locator("[aria-level='2']"))
     expect(question.first).to_contain_text("+")
     assert window.axe() == []
     window.shoot("traffic-tree")
     # By keyboard: left folds the call, right unfolds it, right again goes into it.
-    call = tree.get_by_role("treeitem", level=1).filter(has_text="elicit-form")
+    call = rows(page, "elicit-form").and_(page.locator("[aria-level='1']"))
     call.click()
     expect(call).to_have_attribute("aria-selected", "true")
-    tree.focus()
+    table.focus()
     page.keyboard.press("ArrowLeft")
     expect(call).to_have_attribute("aria-expanded", "false")
     expect(question).to_have_count(0)
@@ -63,8 +62,9 @@ def test_a_call_is_a_tree_of_what_it_caused_with_offsets_and_bars(window: Watche
     expect(call).to_have_attribute("aria-selected", "false")
     page.keyboard.press("ArrowLeft")
     expect(call).to_have_attribute("aria-selected", "true")
+    page.get_by_role("button", name="Columns").click()
     page.get_by_role("button", name="Fold all", exact=True).click()
-    expect(tree.get_by_role("treeitem", level=2)).to_have_count(0)
+    expect(page.locator("[role=row][aria-level='2']")).to_have_count(0)
     window.assert_clean()
 
 
@@ -82,11 +82,12 @@ def test_a_request_is_sent_again_as_it_was_and_edited(window: Watched) -> None:
     rows(page, "→").filter(has_text="tools/call").first.click()
     page.get_by_role("button", name="Send again").click()
     page.get_by_role("alert").filter(has_text="tools/call was sent again.").hover()  # it stays
-    expect(page.get_by_role("option")).to_have_count(4)
+    expect(all_rows(page)).to_have_count(4)
     page.get_by_role("link", name="Show the call").click()
     expect(page).to_have_url(re.compile(r"/s/demo/traffic\?call=c\d+$"))
-    expect(page.get_by_role("option")).to_have_count(2)
+    expect(all_rows(page)).to_have_count(2)
     page.get_by_role("button", name="Show all").click()
+    show_ours(page)
     page.get_by_label("Filter traffic").fill("tools/list")
     expect(rows(page, "tools/call")).to_have_count(0)
     rows(page, "→").filter(has_text="tools/list").first.click()
@@ -148,23 +149,22 @@ def test_the_chosen_row_is_told_and_has_its_place_among_all_servers(window: Watc
     window.enter("/s/demo/tools")
     echo(window, "told-aloud")
     page = window.goto("/traffic")
+    in_wire_order(page)
     page.get_by_label("Filter traffic").fill("told-aloud")
-    expect(page.get_by_role("option")).to_have_count(2)
+    expect(all_rows(page)).to_have_count(2)
     rows(page, "→").filter(has_text="tools/call").click()
     page.get_by_role("button", name="Go to the answer").click()
     expect(page).to_have_url(re.compile(r"\d/traffic/\d+$"))
     answer = rows(page, "tools/call result")
     expect(answer).to_have_attribute("aria-selected", "true")
-    listbox = page.get_by_role("listbox", name="Traffic")
-    expect(listbox).to_have_attribute(
-        "aria-activedescendant", answer.get_attribute("id") or "an id"
-    )
+    table = page.get_by_role("grid", name="Traffic")
+    expect(table).to_have_attribute("aria-activedescendant", answer.get_attribute("id") or "an id")
     page.get_by_role("button", name="Go to the request").click()
     expect(page.get_by_role("button", name="Go to the answer")).to_be_visible()
     page.get_by_role("tab", name="Raw").focus()
     page.keyboard.press("Escape")
     expect(page).to_have_url(re.compile(r"\d/traffic$"))
-    expect(listbox).to_be_focused()
+    expect(table).to_be_focused()
     window.assert_clean()
 
 
@@ -234,6 +234,7 @@ def test_rows_say_what_is_called_and_what_has_no_answer(
         call.get_by_role("button", name="Cancel", exact=True).click()
         expect(call).to_contain_text("Cancelled")
         page = window.goto("/s/demo/traffic")
+        in_wire_order(page)
         answer = rows(page, "tools/call result echo").last
         expect(answer).to_be_visible()
         given_up = rows(page, "tools/call wait").last
@@ -256,7 +257,7 @@ def test_rows_say_what_is_called_and_what_has_no_answer(
 
 
 @pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390)])
-def test_tree_details_and_differences_are_clean_in_each_theme_and_width(
+def test_table_details_and_differences_are_clean_in_each_theme_and_width(
     browser: Browser, demo: Site, theme: str, width: int
 ) -> None:
     size = {"width": width, "height": 900 if width > 500 else 844}
@@ -265,11 +266,10 @@ def test_tree_details_and_differences_are_clean_in_each_theme_and_width(
         echo(window, f"one {theme} {width}")
         echo(window, f"two {theme} {width}")
         page = window.goto("/s/demo/traffic")
-        page.get_by_role("switch", name="Tree").click()
-        calls = page.get_by_role("treeitem", level=1).filter(has_text="tools/call")
+        calls = rows(page, "tools/call")
         calls.last.wait_for()
         assert window.axe() == []
-        window.shoot(f"traffic-tree-{theme}-{width}")
+        window.shoot(f"traffic-paired-{theme}-{width}")
         calls.last.click()
         page.get_by_role("button", name="Compare", exact=True).click()
         page.keyboard.press("ArrowUp")

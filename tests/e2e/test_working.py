@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 from .browser import Watched, retype, watched
 from .calls import run
 from .site import Site, site
+from .traffic import rows
 
 
 def text_of(page: Page) -> Locator:
@@ -112,7 +113,7 @@ def test_a_malformed_answer_is_flagged_with_its_bytes(window: Watched) -> None:
     expect(call).to_contain_text("1 malformed message arrived while this call ran")
     window.shoot("noise")
     call.get_by_role("link", name="Show in Traffic").click()
-    page.get_by_role("option").filter(has_text="malformed message").click()
+    rows(page, "malformed message").click()
     expect(page.get_by_text(re.compile(r"^Malformed: "))).to_be_visible()
     page.get_by_role("tab", name="Hex").click()
     expect(page.get_by_label("Bytes in hexadecimal")).to_contain_text("00000000")
@@ -170,7 +171,7 @@ def test_a_screen_opens_though_code_that_it_shares_did_not_come_once(window: Wat
     expect(page.get_by_text("This screen failed")).to_be_visible()
     page.unroute("**/assets/**")
     page.get_by_role("button", name="Try again").click()
-    expect(page.get_by_role("listbox", name="Traffic")).to_be_visible()
+    expect(page.get_by_role("treegrid", name="Traffic")).to_be_visible()
 
 
 def test_who_reloads_while_signing_in_is_let_in_and_the_token_is_nowhere_then(

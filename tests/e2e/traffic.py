@@ -37,13 +37,35 @@ def echo(window: Watched, text: str) -> None:
     expect(page.get_by_label("Call of echo")).to_contain_text(text[-20:])
 
 
+def all_rows(page: Page) -> Locator:
+    """The rows of the table, without its heads."""
+    return page.locator("[aria-label=Traffic] [role=row][aria-rowindex]")
+
+
 def rows(page: Page, text: str) -> Locator:
-    return page.get_by_role("option").filter(has_text=text)
+    return all_rows(page).filter(has_text=text)
+
+
+def in_wire_order(page: Page) -> None:
+    """Show one row for each message."""
+    switch = page.get_by_role("switch", name="Wire order")
+    if not switch.is_checked():
+        switch.press("Space")
+    expect(page.get_by_role("grid", name="Traffic")).to_be_visible()
+
+
+def show_ours(page: Page) -> None:
+    """Show what mcplens sends on its own, too."""
+    box = page.get_by_role("checkbox", name="Ours")
+    if not box.is_checked():
+        box.press("Space")
+    expect(box).to_be_checked()
 
 
 def find(window: Watched, text: str, count: int) -> Page:
-    """The traffic, once so many rows are all that is left of it."""
+    """The traffic in wire order, once so many rows are all that is left of it."""
     page = window.goto("/s/demo/traffic")
+    in_wire_order(page)
     page.get_by_label("Filter traffic").fill(text)
-    expect(page.get_by_role("option")).to_have_count(count)
+    expect(all_rows(page)).to_have_count(count)
     return page

@@ -1,28 +1,13 @@
 // A windowed list of events, one line each. It follows the newest row until the user scrolls up.
 import { Button } from "@mantine/core";
-import {
-  type HTMLAttributes,
-  type KeyboardEvent,
-  type ReactNode,
-  useEffect,
-  useId,
-  useLayoutEffect,
-  useRef,
-} from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useId } from "react";
 import type { EventView } from "../api/types";
 import { useRowHeights } from "../state/density";
 import { indexOfSeq } from "../values/seqIndex";
 import css from "./EventList.module.css";
 import { Icon } from "./Icon";
-import { type RowWindow, useRowWindow } from "./useRowWindow";
-
-/** Nesting of the rows. */
-interface Outline {
-  levelOf(event: EventView): number;
-  /** Undefined for a row without children. */
-  isOpen(event: EventView): boolean | undefined;
-  toggle(event: EventView): void;
-}
+import { useRowWindow } from "./useRowWindow";
+import { useStablePosition } from "./useStablePosition";
 
 interface Props {
   label: string;
@@ -32,71 +17,18 @@ interface Props {
   /** `visible` holds all rows that are rendered now. */
   render(event: EventView, visible: EventView[]): ReactNode;
   tone?(event: EventView): string | undefined;
-  /** Makes the list a tree; its rows need not be in order. */
-  outline?: Outline;
 }
 
 /** Focus the list within an element. */
 export const focusList = (within: HTMLElement | null): void =>
-  within?.querySelector<HTMLElement>('[role="listbox"], [role="tree"]')?.focus();
+  within?.querySelector<HTMLElement>('[role="listbox"], [role="grid"], [role="treegrid"]')?.focus();
 
-function indexOfRow(rows: EventView[], seq: number, isTree: boolean): number {
-  const at = indexOfSeq(rows, seq);
-  return at < 0 && isTree ? rows.findIndex((row) => row.seq === seq) : at;
-}
-
-/** Handles a key in a tree: returns the row to go to, or true if the key was handled. */
-function handleTreeKey(
-  rows: EventView[],
-  at: number,
-  key: string,
-  outline: Outline,
-): EventView | boolean {
-  const row = rows[at];
-  if (!row || (key !== "ArrowRight" && key !== "ArrowLeft")) return false;
-  const isOpen = outline.isOpen(row);
-  if (isOpen === (key === "ArrowLeft")) outline.toggle(row);
-  else if (key === "ArrowRight") return (isOpen && rows[at + 1]) || true;
-  else {
-    const level = outline.levelOf(row);
-    return rows.slice(0, at).findLast((one) => outline.levelOf(one) < level) ?? true;
-  }
-  return true;
-}
-
-/** ARIA attributes of a tree row, which replace those of a list option. */
-const treeItemProps = (event: EventView, outline?: Outline): HTMLAttributes<HTMLDivElement> =>
-  outline
-    ? {
-        role: "treeitem",
-        "aria-level": outline.levelOf(event) + 1,
-        "aria-expanded": outline.isOpen(event),
-      }
-    : {};
-
-/** Keeps the scroll position stable when rows are added or removed above. */
-function useStablePosition(rows: EventView[], window: RowWindow, isTree: boolean): void {
-  const read = useRef<{ seq: number; at: number } | null>(null);
-  useLayoutEffect(() => {
-    const before = read.current;
-    if (before && !window.isFollowing && rows[before.at]?.seq !== before.seq) {
-      const at = indexOfRow(rows, before.seq, isTree);
-      if (at >= 0) {
-        read.current = { ...before, at };
-        return window.shift(at - before.at);
-      }
-    }
-    const row = rows[window.top];
-    read.current = row ? { seq: row.seq, at: window.top } : null;
-  });
-}
-
-export function EventList({ label, rows, chosen = null, onChoose, render, tone, outline }: Props) {
+export function EventList({ label, rows, chosen = null, onChoose, render, tone }: Props) {
   const id = useId();
   const { row: rowPx } = useRowHeights();
   const window = useRowWindow(rows.length, rowPx, true);
-  useStablePosition(rows, window, outline !== undefined);
-  const at = chosen === null ? -1 : indexOfRow(rows, chosen, outline !== undefined);
+  useStablePosition(rows, window, true);
+  const at = chosen === null ? -1 : indexOfSeq(rows, chosen);
   // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the choice moves or comes in, not when other rows do
   useEffect(() => {
     if (at < 0) return;
@@ -112,9 +44,6 @@ export function EventList({ label, rows, chosen = null, onChoose, render, tone, 
       Home: -rows.length,
       End: rows.length,
     };
-    const walked = outline ? handleTreeKey(rows, at, event.key, outline) : false;
-    if (walked) event.preventDefault();
-    if (typeof walked === "object") onChoose?.(walked);
     const step = steps[event.key];
     if (step === undefined || !onChoose) return;
     event.preventDefault();
@@ -135,7 +64,6 @@ export function EventList({ label, rows, chosen = null, onChoose, render, tone, 
         aria-label={label}
         aria-activedescendant={isDrawn ? `${id}${chosen}` : undefined}
         tabIndex={0}
-        {...(outline && { role: "tree" })}
       >
         <div style={{ height: window.height }} className={css.space} role="presentation">
           <div style={{ transform: `translateY(${window.first * rowPx}px)` }} role="presentation">
@@ -149,7 +77,6 @@ export function EventList({ label, rows, chosen = null, onChoose, render, tone, 
                 aria-selected={event.seq === chosen}
                 className={css.row}
                 data-tone={tone?.(event)}
-                {...treeItemProps(event, outline)}
                 onClick={() => onChoose?.(event)}
               >
                 {render(event, visible)}

@@ -37,6 +37,8 @@ export function useRowWindow(
   count: number,
   rowHeight: number,
   startsFollowing: boolean,
+  /** Height of what stays at the upper edge while the rows scroll beneath it. */
+  headPx = 0,
 ): RowWindow {
   const scroller = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 800 });
@@ -96,11 +98,11 @@ export function useRowWindow(
       if (!element) return;
       const top = index * rowHeight;
       if (top < element.scrollTop) element.scrollTop = top;
-      else if (top + rowHeight > element.scrollTop + element.clientHeight) {
-        element.scrollTop = top + rowHeight - element.clientHeight;
+      else if (top + rowHeight + headPx > element.scrollTop + element.clientHeight) {
+        element.scrollTop = top + rowHeight + headPx - element.clientHeight;
       }
     },
-    [rowHeight],
+    [rowHeight, headPx],
   );
   const shift = useCallback(
     (rows: number) => {

@@ -72,11 +72,11 @@ function MonitorRows({ label, rows, none, pathOf, render, tone }: Props) {
   );
 }
 
-const drawTraffic = (event: EventView) => <TrafficRow event={event} withServer={false} />;
+const drawTraffic = (event: EventView) => <TrafficRow event={event} />;
 const drawLog = (event: EventView) => <LogRow event={event} withServer={false} />;
 
 export function MonitorTraffic({ serverId }: { serverId: string | null }) {
-  const wanted = useMemo(() => trafficMatcher(NO_FILTER, serverId), [serverId]);
+  const wanted = useMemo(() => trafficMatcher({ ...NO_FILTER, ours: true }, serverId), [serverId]);
   return (
     <MonitorRows
       label="Traffic in the monitor"

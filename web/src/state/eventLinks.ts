@@ -30,9 +30,17 @@ function endWords({ status, detail }: EventView): string | undefined {
 
 interface Exchange {
   parts: EventView[];
+  response: EventView | undefined;
   /** The message of ours that it was made for. */
   sent: EventView | undefined;
 }
+
+const isEventStream = ({ detail }: EventView): boolean =>
+  Array.isArray(detail.headers) &&
+  detail.headers.some(
+    ([name, value]) =>
+      /^content-type$/i.test(String(name)) && /^text\/event-stream/i.test(String(value)),
+  );
 
 export class EventLinks {
   /** Whether any event has a link: recordings of older versions have none. */
@@ -44,12 +52,17 @@ export class EventLinks {
   /** RequestPaused, by the seq of the question. */
   private readonly pauses = new Map<number, EventView>();
   private readonly exchanges = new Map<number, Exchange>();
+  /** The request that last went on with a call, by the seq of the call's first request. */
+  private readonly rounds = new Map<number, EventView>();
+  /** Questions that were not closed yet, by the seqs of the requests that ask and wait. */
+  private readonly asking = new Map<number, Set<number>>();
 
   constructor(private readonly find: (seq: number) => EventView | undefined) {}
 
   clear(): void {
     this.hasAny = false;
     for (const map of [this.answers, this.ends, this.pauses, this.exchanges]) map.clear();
+    for (const map of [this.rounds, this.asking]) map.clear();
   }
 
   /** Index an event; they must come in order. */
@@ -60,6 +73,12 @@ export class EventLinks {
     if (kind === "RequestEnded" && request_seq !== null) this.ends.set(request_seq, event);
     const question = kind === "RequestPaused" ? seqIn(event.detail.question_seq) : null;
     if (question !== null) this.pauses.set(question, event);
+    const { caused_by_seq: first } = event;
+    const isCaused = kind === "FrameSent" && event.status === "request" && first !== null;
+    // Requests about its task belong to a call too.
+    if (isCaused && this.before(event, first)?.method === event.method)
+      this.rounds.set(first, event);
+    if (kind === "QuestionOpened" || kind === "QuestionClosed") this.noteQuestion(event);
     const ended = this.endedSeq(event);
     // Of several replies to a batch, or to an id that was used twice, the first one is the answer.
     if (ended !== null && ended < seq && !this.answers.has(ended)) this.answers.set(ended, event);
@@ -67,13 +86,14 @@ export class EventLinks {
 
   /** Forget the events before this one. */
   dropBefore(first: number): void {
-    for (const map of [this.answers, this.ends, this.pauses])
+    for (const map of [this.answers, this.ends, this.pauses, this.rounds, this.asking])
       for (const seq of map.keys()) if (seq < first) map.delete(seq);
     for (const [id, exchange] of this.exchanges) {
       const { parts, sent } = exchange;
       if ((parts[0]?.seq ?? first) < first)
         exchange.parts = parts.filter((part) => part.seq >= first);
       if (sent && sent.seq < first) exchange.sent = undefined;
+      if ((exchange.response?.seq ?? first) < first) exchange.response = undefined;
       if (!exchange.parts.length && !exchange.sent) this.exchanges.delete(id);
     }
   }
@@ -95,6 +115,16 @@ export class EventLinks {
   answerOf(event: EventView): EventView | undefined {
     return ofSameRun(event, this.answers.get(requestSeq(event)));
   }
+
+  /** The request that last went on with a call that had to be asked again; else the call itself. */
+  lastRoundOf(event: EventView): EventView {
+    const { status, kind, seq } = event;
+    const isFirst = status === "request" && kind === "FrameSent";
+    return (isFirst && ofSameRun(event, this.rounds.get(seq))) || event;
+  }
+
+  /** Whether a question of this request, or one that it waits for, is open. */
+  isAsking = ({ seq }: EventView): boolean => (this.asking.get(seq)?.size ?? 0) > 0;
 
   /** Seconds from a request or question to its end, also in the row of that end. */
   elapsedOf(event: EventView): number | null {
@@ -130,6 +160,20 @@ export class EventLinks {
   /** The HTTP events of an exchange, in order. */
   partsOf(exchangeId: number): EventView[] {
     return this.exchanges.get(exchangeId)?.parts ?? [];
+  }
+
+  /** The message of ours that an exchange was made for. */
+  sentIn = (exchangeId: number | null): EventView | undefined =>
+    exchangeId === null ? undefined : this.exchanges.get(exchangeId)?.sent;
+
+  responseIn = (exchangeId: number | null): EventView | undefined =>
+    exchangeId === null ? undefined : this.exchanges.get(exchangeId)?.response;
+
+  /** Whether a message came as an event of an HTTP stream. */
+  isStreamed(event: EventView): boolean {
+    if (event.kind !== "FrameReceived") return false;
+    const response = this.responseIn(event.exchange_id);
+    return response !== undefined && isEventStream(response);
   }
 
   callIdOf(event: EventView): string | null {
@@ -182,10 +226,24 @@ export class EventLinks {
     return isBatch && event.kind === "FrameReceived" ? event.request_seq : null;
   }
 
+  private noteQuestion(event: EventView): void {
+    const opened = event.kind === "QuestionOpened" ? event : this.endedBy(event);
+    if (!opened) return;
+    for (const seq of [opened.request_seq, opened.caused_by_seq, opened.seq]) {
+      if (seq === null) continue;
+      const open = this.asking.get(seq) ?? new Set();
+      if (opened === event) open.add(opened.seq);
+      else open.delete(opened.seq);
+      if (open.size) this.asking.set(seq, open);
+      else this.asking.delete(seq);
+    }
+  }
+
   private addToExchange(event: EventView, id: number): void {
-    const exchange = this.exchanges.get(id) ?? { parts: [], sent: undefined };
+    const exchange = this.exchanges.get(id) ?? { parts: [], response: undefined, sent: undefined };
     if (isHttp(event)) exchange.parts.push(event);
-    else if (event.kind === "FrameSent") exchange.sent ??= event;
+    if (event.kind === "HttpResponseReceived") exchange.response = event;
+    if (event.kind === "FrameSent") exchange.sent ??= event;
     this.exchanges.set(id, exchange);
   }
 }

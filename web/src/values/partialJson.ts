@@ -50,6 +50,30 @@ export function readMembers(text: string): Map<string, JsonPart> {
   return found;
 }
 
+/** The readable items of an array; empty if it is not an array. */
+export function readItems(text: string): JsonPart[] {
+  const found: JsonPart[] = [];
+  let at = text.search(/\S|$/);
+  if (text[at] !== "[") return found;
+  while (text[at] === "[" || text[at] === ",") {
+    const from = at + 1;
+    const end = afterValue(text, from);
+    const item = text.slice(from, end).trim();
+    if (item) found.push({ text: item, isWhole: end <= text.length });
+    at = end;
+  }
+  return found;
+}
+
+/** The beginning of a string that may be cut; null if it is not a string. */
+export function readText(part: JsonPart | undefined): string | null {
+  if (!part?.text.startsWith('"')) return null;
+  if (part.isWhole) return readString(part);
+  // An escape may be cut in two.
+  const kept = part.text.replace(/\\(?:u[0-9a-fA-F]{0,3})?$/, "");
+  return readString({ text: `${kept}"`, isWhole: true });
+}
+
 /** The value of a part that is a complete string. */
 export function readString(part: JsonPart | undefined): string | null {
   if (!part?.isWhole || !part.text.startsWith('"')) return null;

@@ -13,3 +13,9 @@ export function indexOfSeq(rows: EventView[], seq: number): number {
   }
   return -1;
 }
+
+/** Index of an event in rows that need not be in order. */
+export function indexOfRow(rows: EventView[], seq: number, isOrdered: boolean): number {
+  const at = indexOfSeq(rows, seq);
+  return at >= 0 || isOrdered ? at : rows.findIndex((row) => row.seq === seq);
+}

@@ -45,7 +45,7 @@ export function seqRanges(rows: EventView[]): number[] {
   return ranges;
 }
 
-async function saveRows(
+export async function saveRows(
   format: ExportFormat,
   runId: string,
   rows: EventView[],

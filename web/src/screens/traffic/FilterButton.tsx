@@ -238,7 +238,10 @@ function Fields({ filter, onFilter, server, isRecorded }: Props) {
       <Button
         variant="default"
         disabled={activeCount(filter) === 0}
-        onClick={() => onFilter({ ...NO_FILTER, layer: filter.layer, text: filter.text })}
+        onClick={() => {
+          const { layer, text, ours } = filter;
+          onFilter({ ...NO_FILTER, layer, text, ours });
+        }}
       >
         Reset these filters
       </Button>

@@ -1,8 +1,9 @@
-import { Button, FileButton } from "@mantine/core";
+import { ActionIcon, FileButton, Tooltip } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useLocation, useNavigate, useSearchParams } from "react-router";
 import { importTrace } from "../../api/http";
 import type { ImportedView } from "../../api/types";
+import { Icon } from "../../components/Icon";
 import { withErrorToast } from "../../state/toasts";
 import { pluralize } from "../../values/format";
 
@@ -52,9 +53,11 @@ export function ImportButton() {
       accept=".jsonl,.json,.gz"
     >
       {(props) => (
-        <Button variant="default" {...props}>
-          Import
-        </Button>
+        <Tooltip label="Import a trace">
+          <ActionIcon variant="default" size={30} aria-label="Import" {...props}>
+            <Icon name="upload" />
+          </ActionIcon>
+        </Tooltip>
       )}
     </FileButton>
   );

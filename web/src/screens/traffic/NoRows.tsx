@@ -3,6 +3,7 @@ import { EmptyState } from "../../components/EmptyState";
 import { NoMatches } from "../../components/NoMatches";
 import { useRing } from "../../state/events";
 import { linkWords } from "../../state/linkFilter";
+import { pluralize } from "../../values/format";
 import { visible } from "../../values/hiddenCharacters";
 import { describeTrafficFilter } from "./filterOptions";
 import { ALL_SERVERS, NO_FILTER } from "./trafficFilter";
@@ -18,7 +19,7 @@ export function NoRows({ shown, onAllLinks }: Props) {
   const ring = useRing();
   const words = describeTrafficFilter(filter, link && linkWords(ring, link));
   const showAll = (): void => {
-    setFilter(NO_FILTER);
+    setFilter({ ...NO_FILTER, ours: filter.ours });
     if (link !== null) onAllLinks();
   };
   if (shown.isSearching) return <EmptyState icon="traffic" title="Searching…" />;
@@ -27,6 +28,16 @@ export function NoRows({ shown, onAllLinks }: Props) {
       <EmptyState icon="traffic" title="No traffic yet">
         Connect a server: every message it sends or receives is listed here as it happens.
       </EmptyState>
+    );
+  if (shown.oursCount > 0 && !filter.ours)
+    return (
+      <NoMatches
+        title={`Only ${pluralize(shown.oursCount, "request")} of our own`}
+        action="Show ours"
+        onClear={() => setFilter({ ...filter, ours: true })}
+      >
+        {visible(words.join(" · "))}
+      </NoMatches>
     );
   if (words.length > 0)
     return (

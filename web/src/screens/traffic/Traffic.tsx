@@ -1,5 +1,5 @@
-// The Traffic screen: all messages and HTTP exchanges, as a list or as a tree of requests.
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+// The Traffic screen: messages and HTTP exchanges in a table, the details of one beside it.
+import { useCallback, useEffect, useRef, useState } from "react";
 import { useNavigate, useParams, useSearchParams } from "react-router";
 import type { EventView } from "../../api/types";
 import { focusList } from "../../components/EventList";
@@ -9,7 +9,6 @@ import { eventKey, useLoadedPins } from "../../events/pins";
 import { useEvent } from "../../events/useEvent";
 import { FailedServerBanner } from "../../servers/DisconnectedBanner";
 import { useBackfill } from "../../state/backfill";
-import { usePreference } from "../../state/browserStorage";
 import { RingProvider } from "../../state/events";
 import { withLink } from "../../state/linkFilter";
 import { pathTo } from "../../state/navigation";
@@ -17,10 +16,12 @@ import { type RecordedRun, useRecordedRun } from "../../state/recordedRun";
 import { ClearTrafficModal } from "./ClearTrafficModal";
 import { EventDetail } from "./EventDetail";
 import { NoRows } from "./NoRows";
-import { TrafficList } from "./TrafficList";
+import { TrafficFoot } from "./TrafficFoot";
 import { TrafficNotices } from "./TrafficNotices";
+import { TrafficTable } from "./TrafficTable";
 import { TrafficToolbar } from "./TrafficToolbar";
-import { TrafficTree } from "./trafficTree";
+import { useArrangedRows } from "./useArrangedRows";
+import { NO_MARKS } from "./useTableKeys";
 import { type TrafficRows, useTrafficRows } from "./useTrafficRows";
 
 /** Live traffic, or that of the run that the address names. */
@@ -40,6 +41,12 @@ function parseEventId(text: string | null | undefined, runId: string | null) {
   if (!text) return { run_id: null, seq: null };
   const [seq, run] = text.split("/").reverse();
   return { run_id: run ?? runId, seq: Number(seq) };
+}
+
+function withCompared(query: URLSearchParams, key: string): URLSearchParams {
+  const next = new URLSearchParams(query);
+  next.set("compare", key);
+  return next;
 }
 
 type Go = (seq?: number, search?: string) => void;
@@ -67,27 +74,6 @@ function useAddress() {
       { replace: true },
     );
   return { server, item, query, setQuery, go, change };
-}
-
-function useTree(ring: RecordedRun["ring"], flat: EventView[]) {
-  const [isTree, setTree] = usePreference("traffic.tree", false);
-  const [closed, setClosed] = useState<ReadonlySet<number>>(new Set());
-  const whole = useMemo(() => new TrafficTree(ring.links.parentOf, closed), [ring, closed]);
-  const tree = isTree ? whole.refresh(flat) : null;
-  const toggle = useCallback(
-    ({ seq }: EventView): void =>
-      setClosed((old) => {
-        const next = new Set(old);
-        if (!next.delete(seq)) next.add(seq);
-        return next;
-      }),
-    [],
-  );
-  const fold = useCallback(
-    (isClosed: boolean): void => setClosed(new Set(isClosed ? tree?.children.keys() : [])),
-    [tree],
-  );
-  return { isTree, setTree, tree, toggle, fold };
 }
 
 /** Closes the details by Esc or button, and returns the focus to the rows. */
@@ -153,17 +139,19 @@ function TrafficScreen({ recorded }: { recorded: RecordedRun }) {
   const { server, item, query, setQuery, go, change } = useAddress();
   const shown = useTrafficRows();
   const { runId, cleared, setCleared } = shown;
-  const { isTree, setTree, tree, toggle, fold } = useTree(ring, shown.rows);
+  const table = useArrangedRows(shown);
+  const [marked, setMarked] = useState(NO_MARKS);
   const isLive = !query.has("run");
   const clearing = useClearTraffic(ring, shown, isLive, go);
   const backfill = useBackfill(runId, isLive);
   const { chosen, base, ...named } = useSelectedEvents(ring, runId, item, query.get("compare"));
   const choose = useCallback((event: EventView) => go(event.seq), [go]);
   const allLinks = (): void => setQuery((old) => withLink(old, null), { replace: true });
-  const rows = tree?.rows ?? shown.rows;
-  const filtered = useRef(shown.rows);
-  filtered.current = shown.rows;
-  const readShown = useCallback(() => filtered.current, []);
+  const latest = useRef(table);
+  latest.current = table;
+  const readShown = useCallback(() => latest.current.eventsIn(latest.current.rows), []);
+  const compare = (one: EventView, other: EventView): void =>
+    go(other.seq, `?${withCompared(query, eventKey(one))}`);
   const { place, close, enter } = useCloseDetails(chosen !== undefined, go);
   return (
     <div className="pane">
@@ -176,14 +164,14 @@ function TrafficScreen({ recorded }: { recorded: RecordedRun }) {
           server={server}
           serverId={shown.serverId}
           runId={runId}
-          isTree={isTree}
-          onTree={setTree}
-          onFold={fold}
+          isWire={shown.isWire}
+          onWire={shown.setWire}
+          oursCount={shown.oursCount}
+          onFold={table.fold}
+          choices={table.choices}
           onClear={clearing.ask}
           onDown={enter}
           shown={readShown}
-          count={rows.length}
-          isSearching={shown.isSearching}
         />
       </div>
       <TrafficNotices
@@ -211,15 +199,31 @@ function TrafficScreen({ recorded }: { recorded: RecordedRun }) {
         narrow="second"
         first={
           <div className="pane" ref={place}>
-            <TrafficList
-              rows={rows}
+            <TrafficTable
+              rows={table.rows}
               version={shown.version}
-              tree={tree}
-              toggle={toggle}
-              chosen={named.seq}
-              onChoose={choose}
-              withServer={shown.serverId === null}
+              context={table.context}
+              tree={table.tree}
+              toggle={table.toggle}
+              choices={table.choices}
+              sort={table.sort}
+              onSort={table.onSort}
+              selection={{
+                chosen: chosen ? table.rowOf(chosen).seq : named.seq,
+                marked,
+                onChoose: choose,
+                onMark: setMarked,
+              }}
               none={<NoRows shown={shown} onAllLinks={allLinks} />}
+            />
+            <TrafficFoot
+              table={table}
+              version={shown.version}
+              isSearching={shown.isSearching}
+              marked={marked}
+              onMark={setMarked}
+              runId={runId}
+              onCompare={compare}
             />
           </div>
         }

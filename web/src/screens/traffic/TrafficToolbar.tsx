@@ -1,5 +1,5 @@
-// Toolbar of Traffic: filters, tree, runs, pins, export and import.
-import { ActionIcon, Button, SegmentedControl, Switch, Tooltip } from "@mantine/core";
+// Toolbar of Traffic: filters, arrangement, columns, sessions, pins, export and import.
+import { ActionIcon, Button, Checkbox, SegmentedControl, Switch, Tooltip } from "@mantine/core";
 import { memo, useCallback, useRef } from "react";
 import { Link, useSearchParams } from "react-router";
 import type { EventView } from "../../api/types";
@@ -7,7 +7,7 @@ import { Icon } from "../../components/Icon";
 import { SearchField } from "../../components/SearchField";
 import { RunChooser } from "../../events/RunChooser";
 import { pathToServer } from "../../state/navigation";
-import { pluralize } from "../../values/format";
+import { ColumnsMenu } from "./ColumnsMenu";
 import { ExportMenu } from "./ExportMenu";
 import type { Layer } from "./eventLabel";
 import { FilterButton } from "./FilterButton";
@@ -15,6 +15,7 @@ import { LAYERS } from "./filterOptions";
 import { ImportButton } from "./ImportButton";
 import { PinList } from "./PinList";
 import type { TrafficFilter } from "./trafficFilter";
+import type { ColumnChoices } from "./useColumnChoice";
 
 interface Props {
   filter: TrafficFilter;
@@ -24,17 +25,19 @@ interface Props {
   /** The server whose rows are shown; null for all. */
   serverId: string | null;
   runId: string | null;
-  isTree: boolean;
-  onTree(on: boolean): void;
-  /** Collapses or expands all rows of the tree. */
+  /** One row per event, in the order of the wire. */
+  isWire: boolean;
+  onWire(on: boolean): void;
+  /** How many requests are our own. */
+  oursCount: number;
+  /** Collapses or expands all rows. */
   onFold(isClosed: boolean): void;
+  choices: ColumnChoices;
   onClear(): void;
   /** Moves the focus from the search to the rows. */
   onDown(): void;
-  /** The currently filtered rows. */
+  /** The events of the currently filtered rows. */
   shown(): EventView[];
-  count: number;
-  isSearching: boolean;
 }
 
 // Memoized, since each key in the search field re-renders the toolbar.
@@ -49,28 +52,6 @@ const LayerControl = memo(function LayerControl(props: {
       value={props.value}
       onChange={(layer) => props.onChange(layer as Layer)}
     />
-  );
-});
-
-const FoldButtons = memo(function FoldButtons({ onFold }: { onFold(isClosed: boolean): void }) {
-  return (
-    <ActionIcon.Group>
-      <Tooltip label="Fold all">
-        <ActionIcon variant="default" size={30} aria-label="Fold all" onClick={() => onFold(true)}>
-          <Icon name="up" />
-        </ActionIcon>
-      </Tooltip>
-      <Tooltip label="Unfold all">
-        <ActionIcon
-          variant="default"
-          size={30}
-          aria-label="Unfold all"
-          onClick={() => onFold(false)}
-        >
-          <Icon name="down" />
-        </ActionIcon>
-      </Tooltip>
-    </ActionIcon.Group>
   );
 });
 
@@ -109,7 +90,7 @@ const TrafficActions = memo(function TrafficActions(props: {
 const Runs = memo(RunChooser);
 
 export const TrafficToolbar = memo(function TrafficToolbar(props: Props) {
-  const { filter, onFilter, server, isTree, onTree, onFold, onClear, count, isSearching } = props;
+  const { filter, onFilter, server, isWire, onWire, oursCount, onFold, onClear } = props;
   const [query] = useSearchParams();
   const latest = useRef(filter);
   latest.current = filter;
@@ -134,17 +115,23 @@ export const TrafficToolbar = memo(function TrafficToolbar(props: Props) {
         server={server}
         isRecorded={query.has("run")}
       />
-      <Switch
-        label="Tree"
-        checked={isTree}
-        onChange={(event) => onTree(event.currentTarget.checked)}
-      />
-      {isTree && <FoldButtons onFold={onFold} />}
+      <Tooltip label="One row for each message, in the order in which they were sent">
+        <Switch
+          label="Wire order"
+          checked={isWire}
+          onChange={(event) => onWire(event.currentTarget.checked)}
+        />
+      </Tooltip>
+      <Tooltip label="Pings, lists and polling that mcplens sends on its own">
+        <Checkbox
+          label={`Ours (${oursCount.toLocaleString("en")})`}
+          checked={filter.ours}
+          onChange={(event) => set({ ours: event.currentTarget.checked })}
+        />
+      </Tooltip>
       <Runs />
       <span className="grow" />
-      <span className="dim" role="status">
-        {isSearching ? "Searching…" : pluralize(count, "row")}
-      </span>
+      <ColumnsMenu choices={props.choices} onFold={isWire ? undefined : onFold} />
       <TrafficActions
         runId={props.runId}
         serverId={props.serverId}

@@ -77,12 +77,19 @@ function clientName(info: unknown): string {
   return `${text(name) || "without a name"} ${text(version)}`.trim();
 }
 
+/** Text that is no attempt at a message: a program wrote it where messages belong. */
+export function isStray({ kind, status, detail, head }: EventView): boolean {
+  if (kind !== "FrameReceived" || status !== "malformed") return false;
+  const { is_reply_like } = (detail.malformed ?? {}) as { is_reply_like?: unknown };
+  return is_reply_like !== true && !/^\s*[[{]/.test(head);
+}
+
 export function eventLabel(event: EventView): string {
   const { kind, method, status, detail } = event;
   switch (kind) {
     case "FrameSent":
     case "FrameReceived":
-      if (status === "malformed") return "malformed message";
+      if (status === "malformed") return isStray(event) ? "stray output" : "malformed message";
       if (status === "batch") return "batch";
       if (status === "result" || status === "error") {
         const what = event.is_error ? "isError" : status;

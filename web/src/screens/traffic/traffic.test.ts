@@ -6,6 +6,7 @@ import { tryParseExactly } from "../../values/exactJson";
 import { linesOf } from "./DiffView";
 import { editDraftFor } from "./editDraft";
 import { FullTextSearch } from "./fullTextSearch";
+import type { RowContext } from "./rowFacts";
 import { NO_FILTER, trafficMatcher } from "./trafficFilter";
 import { makeAxis, spanOf } from "./waterfall";
 
@@ -66,7 +67,7 @@ describe("the waterfall", () => {
     expect(makeAxis([])(3)).toBe(0);
     expect(makeAxis([{ start: 3, end: 3 }])(3)).toBe(0);
   });
-  it("lets a request last until its answer, its last round, its end, or now", () => {
+  it("lets a request last until its answer, its end, or now", () => {
     const ring = new EventRing(100, (run) => run());
     const sent = { kind: "FrameSent", status: "request" };
     ring.append([
@@ -79,11 +80,11 @@ describe("the waterfall", () => {
     ]);
     const [one, two, three, answer] = ring.items;
     if (!one || !two || !three || !answer) throw new Error("they are there");
-    expect(spanOf(one, ring)).toEqual({ start: 1, end: 4 });
-    expect(spanOf(one, ring, [three])).toEqual({ start: 1, end: 9 });
-    expect(spanOf(two, ring)).toEqual({ start: 2, end: 4.5 });
-    expect(spanOf(three, ring)).toEqual({ start: 3, end: 9 });
-    expect(spanOf(answer, ring)).toBeNull();
+    const context: RowContext = { ring, arrangement: "paired" };
+    expect(spanOf(one, context)).toEqual({ start: 1, end: 4 });
+    expect(spanOf(two, context)).toEqual({ start: 2, end: 4.5 });
+    expect(spanOf(three, context)).toEqual({ start: 3, end: 9 });
+    expect(spanOf(answer, context)).toBeNull();
   });
 });
 

@@ -35,10 +35,19 @@ describe("a filter", () => {
     expect(fits({ status: "errors" }, { ...failed, is_error: false })).toBe(false);
     expect(fits({ text: "isError" }, failed)).toBe(true);
   });
+  it("hides what mcplens does on its own, unless it is wanted or its method is named", () => {
+    const ping = { seq: 1, method: "ping", purpose: "heartbeat" };
+    expect(fits({}, ping)).toBe(false);
+    expect(fits({ ours: true }, ping)).toBe(true);
+    expect(fits({ method: "ping" }, ping)).toBe(true);
+    expect(fits({}, { ...ping, purpose: null })).toBe(true);
+    for (const purpose of ["call", "raw", "handshake"])
+      expect(fits({}, { ...ping, purpose })).toBe(true);
+  });
   it("hides what was made for a purpose, and nothing whose purpose is unknown", () => {
     const ping = { seq: 1, method: "ping", purpose: "heartbeat" };
     expect(fits({ hiddenPurposes: ["heartbeat"] }, ping)).toBe(false);
-    expect(fits({ hiddenPurposes: ["catalog"] }, ping)).toBe(true);
+    expect(fits({ hiddenPurposes: ["catalog"], ours: true }, ping)).toBe(true);
     expect(fits({ hiddenPurposes: ["heartbeat"] }, { ...ping, purpose: "newer" })).toBe(true);
     expect(fits({ hiddenPurposes: ["heartbeat"] }, { ...ping, purpose: null })).toBe(true);
   });

@@ -27,6 +27,8 @@ export interface TrafficFilter {
   hidden: string[];
   /** Excluded purposes: whatever belongs to a request that was made for one of them. */
   hiddenPurposes: string[];
+  /** Whether what mcplens does on its own is shown: pings, lists, polling. */
+  ours: boolean;
   /** A server's id, ALL, or empty for the one that the address names. */
   server: string;
   /** The last minutes, or a range. */
@@ -41,6 +43,14 @@ export interface TrafficFilter {
 
 export const ALL_SERVERS = "*";
 
+/** Purposes of requests that nobody asked for; the handshake is shown, since all else follows it. */
+export const OWN_PURPOSES: ReadonlySet<string | null> = new Set([
+  "heartbeat",
+  "catalog",
+  "listening",
+  "task_polling",
+]);
+
 export const NO_FILTER: TrafficFilter = {
   layer: "messages",
   direction: "both",
@@ -48,6 +58,7 @@ export const NO_FILTER: TrafficFilter = {
   method: "",
   hidden: [],
   hiddenPurposes: [],
+  ours: false,
   server: "",
   time: "any",
   from: "",
@@ -107,6 +118,8 @@ interface MatchContext {
   /** Duration so far in seconds; null for events without a duration. */
   lastedOf?: (event: EventView, now: number) => number | null;
   purposeOf?: (event: EventView) => string | null;
+  /** Whether a message is an event of an HTTP stream, which are shown beneath their exchange. */
+  isStreamed?: (event: EventView) => boolean;
   /** Whether an event belongs to the request, call or exchange that the address names. */
   isLinked?: (event: EventView) => boolean;
 }
@@ -120,11 +133,14 @@ export function trafficMatcher(
     after = 0,
     lastedOf = () => null,
     purposeOf = ({ purpose }) => purpose,
+    isStreamed = () => false,
     isLinked = () => true,
   }: MatchContext = {},
 ): (event: EventView) => boolean {
   const { layer, direction, status, method } = filter;
   const hidden = new Set(filter.hidden);
+  // Who names a method wants to see it, whatever it is for.
+  const hidesOurs = !filter.ours && method === "";
   const purposes = new Set<string | null>(filter.hiddenPurposes);
   const [since, until] = timeRange(filter, now);
   const least_s = filter.slower === null ? null : filter.slower / 1000;
@@ -136,10 +152,11 @@ export function trafficMatcher(
   return (event) => {
     if (serverId !== null && event.server_id !== serverId) return false;
     if (event.seq <= after || event.wall < since || event.wall > until) return false;
-    if (!isInLayer(event, layer)) return false;
+    if (!isInLayer(event, layer) && !(layer === "http" && isStreamed(event))) return false;
     if (method && event.method !== method) return false;
     if (event.method !== null && hidden.has(event.method)) return false;
     if (purposes.size > 0 && purposes.has(purposeOf(event))) return false;
+    if (hidesOurs && OWN_PURPOSES.has(purposeOf(event))) return false;
     if (!isLinked(event)) return false;
     if (direction !== "both" && directionOf(event) !== direction) return false;
     if (status !== "any" && !hasStatus(event, status)) return false;

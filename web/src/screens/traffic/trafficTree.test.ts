@@ -21,7 +21,7 @@ function drawn(ring: EventRing, rows = ring.items, closed = new Set<number>()): 
   const frames = rows.filter(({ kind, request_id }) =>
     kind.startsWith("Frame") ? true : kind === "QuestionOpened" && request_id === null,
   );
-  const tree = new TrafficTree(ring.links.parentOf, closed).refresh(frames);
+  const tree = new TrafficTree(ring.links.parentOf, ({ seq }) => closed.has(seq)).refresh(frames);
   return tree.rows.map((row) => `${"  ".repeat(tree.levelOf(row))}${row.seq}`);
 }
 
@@ -71,7 +71,7 @@ describe("the request tree", () => {
     );
     const ring = new EventRing(100_000, now);
     ring.append([...deep, anEvent({ seq: 60_000, ...got, request_seq: 60_000 })]);
-    const tree = new TrafficTree(ring.links.parentOf, new Set()).refresh(ring.items);
+    const tree = new TrafficTree(ring.links.parentOf).refresh(ring.items);
     expect(tree.rows).toHaveLength(50_001);
     expect(tree.levelOf(deep.at(-1) as EventView)).toBe(49_999);
   });
@@ -88,13 +88,13 @@ describe("the request tree", () => {
     for (const wanted of [() => true, (event: EventView) => event.seq % 2 === 0]) {
       const ring = new EventRing(1000, now);
       const filtered = new FilteredEvents(ring, wanted);
-      const grown = new TrafficTree(ring.links.parentOf, new Set());
+      const grown = new TrafficTree(ring.links.parentOf);
       for (const event of call) {
         ring.append([event]);
         grown.refresh(filtered.refresh());
       }
       const rows = ring.items.filter(wanted);
-      const whole = new TrafficTree(ring.links.parentOf, new Set()).refresh(rows);
+      const whole = new TrafficTree(ring.links.parentOf).refresh(rows);
       const drawnRows = (tree: TrafficTree) => tree.rows.map((row) => [row.seq, tree.levelOf(row)]);
       expect(drawnRows(grown)).toEqual(drawnRows(whole));
     }
@@ -106,7 +106,7 @@ describe("the request tree", () => {
     for (let seq = 1; seq <= 100_000; seq += 2)
       events.push(anEvent({ seq, ...sent }), anEvent({ seq: seq + 1, ...got, request_seq: seq }));
     ring.append(events);
-    const tree = new TrafficTree(ring.links.parentOf, new Set()).refresh(ring.items);
+    const tree = new TrafficTree(ring.links.parentOf).refresh(ring.items);
     expect(tree.rows).toHaveLength(100_000);
     const started = performance.now();
     for (let seq = 100_001; seq <= 100_400; seq += 2) {

@@ -1,4 +1,5 @@
-// Rows of Traffic as a tree: requests with the events that they caused. Appended rows are added
+// Rows of Traffic as a tree: requests with the events that they caused. What is shown in the row of
+// its parent, as an answer in that of its request, has none of its own. Appended rows are added
 // incrementally.
 import type { EventView } from "../../api/types";
 import { indexOfSeq } from "../../values/seqIndex";
@@ -22,8 +23,10 @@ export class TrafficTree {
   private readonly borrowed = new Set<number>();
 
   constructor(
-    private readonly parentOf: ParentOf,
-    private readonly closed: ReadonlySet<number>,
+    readonly parentOf: ParentOf,
+    private readonly isClosed: (event: EventView) => boolean = () => false,
+    /** Whether an event is shown in the row of its parent. */
+    private readonly isMerged: (event: EventView) => boolean = () => false,
   ) {}
 
   /** Update with sorted rows; appended rows are cheap. */
@@ -42,7 +45,7 @@ export class TrafficTree {
 
   /** Whether a row is expanded; undefined without children. */
   isOpen = (event: EventView): boolean | undefined =>
-    this.children.has(event.seq) ? !this.closed.has(event.seq) : undefined;
+    this.children.has(event.seq) ? !this.isClosed(event) : undefined;
 
   private build(source: EventView[]): void {
     this.levels.clear();
@@ -58,8 +61,10 @@ export class TrafficTree {
   /** Attach an event to its parent, and missing parents to theirs. */
   private climb(event: EventView, source: EventView[], roots: EventView[]): boolean {
     let child = event;
+    let isMerged = this.isMerged(event);
     for (let parent = this.parentOf(child); parent; parent = this.parentOf(child)) {
-      this.adopt(parent, child);
+      if (!isMerged) this.adopt(parent, child);
+      isMerged = false;
       if (this.borrowed.has(parent.seq) || indexOfSeq(source, parent.seq) >= 0) return true;
       this.borrowed.add(parent.seq);
       child = parent;
@@ -82,7 +87,7 @@ export class TrafficTree {
     const waiting = [root];
     for (let event = waiting.pop(); event; event = waiting.pop()) {
       this.rows.push(event);
-      if (this.closed.has(event.seq)) continue;
+      if (this.isClosed(event)) continue;
       const children = this.children.get(event.seq) ?? [];
       for (const child of children) this.levels.set(child.seq, this.levelOf(event) + 1);
       for (const child of children.toReversed()) waiting.push(child);
@@ -101,9 +106,10 @@ export class TrafficTree {
       this.borrowed.add(parent.seq);
       this.add(parent);
     }
+    if (this.isMerged(event)) return;
     this.adopt(parent, event);
     const at = this.rows.lastIndexOf(parent);
-    if (at < 0 || this.closed.has(parent.seq)) return;
+    if (at < 0 || this.isClosed(parent)) return;
     const level = this.levelOf(parent) + 1;
     let end = at + 1;
     while (end < this.rows.length && this.levelOf(this.rows[end] as EventView) >= level) end += 1;

@@ -9,11 +9,22 @@ import { useFilteredEvents } from "../../state/filteredEvents";
 import { type LinkFilter, linkFilterOf, linkMatcher } from "../../state/linkFilter";
 import { useInspector } from "../../state/store";
 import { durationSoFar } from "./eventDuration";
+import type { Layer } from "./eventLabel";
 import { useFullTextSearch } from "./fullTextSearch";
-import { ALL_SERVERS, NO_FILTER, type TrafficFilter, trafficMatcher } from "./trafficFilter";
+import {
+  ALL_SERVERS,
+  NO_FILTER,
+  OWN_PURPOSES,
+  type TrafficFilter,
+  trafficMatcher,
+} from "./trafficFilter";
+import { useWireOrder } from "./useArrangedRows";
 
 // How often relative times and pending requests are filtered again.
 const AGAIN_MS = 5_000;
+
+const isRequest = ({ kind, status }: EventView): boolean =>
+  status === "request" || kind === "HttpRequestSent";
 
 interface Cleared {
   run_id: string;
@@ -26,6 +37,12 @@ export interface TrafficRows {
   isSearching: boolean;
   filter: TrafficFilter;
   setFilter(filter: TrafficFilter): void;
+  /** What the rows were filtered for, which lags behind the filter for a moment. */
+  layer: Layer;
+  isWire: boolean;
+  setWire(isWire: boolean): void;
+  /** How many requests of our own match the filter, hidden or not. */
+  oursCount: number;
   /** Null where all servers are shown. */
   serverId: string | null;
   runId: string | null;
@@ -59,23 +76,35 @@ export function useTrafficRows(): TrafficRows {
   const link = useMemo(() => linkFilterOf(query), [query]);
   const { found, isSearching } = useFullTextSearch(filter.text, runId, ring);
   const cleared = clearedAt?.run_id === runId ? clearedAt : null;
-  const wanted = useMemo(() => {
-    return trafficMatcher(calm, serverId, {
+  const [isWire, setWire] = useWireOrder();
+  const { wanted, isOurs } = useMemo(() => {
+    const context = {
       found,
       now,
       after: cleared?.seq,
       lastedOf: (event: EventView, at: number) => durationSoFar(event, ring, at),
       purposeOf: (event: EventView) => ring.links.purposeOf(event),
+      isStreamed: (event: EventView) => !isWire && ring.links.isStreamed(event),
       isLinked: linkMatcher(ring, link),
-    });
-  }, [calm, serverId, link, found, now, cleared?.seq, ring]);
+    };
+    // A link leads to everything that belongs to it.
+    const all = trafficMatcher({ ...calm, ours: true }, serverId, context);
+    const isOurs = (event: EventView): boolean =>
+      isRequest(event) && OWN_PURPOSES.has(ring.links.purposeOf(event)) && all(event);
+    return { wanted: link ? all : trafficMatcher(calm, serverId, context), isOurs };
+  }, [calm, serverId, link, found, now, cleared?.seq, ring, isWire]);
   const { rows, version, isFiltering } = useFilteredEvents(wanted, calm.slower !== null);
+  const ours = useFilteredEvents(isOurs);
   return {
     rows,
     version,
     isSearching: isSearching || isFiltering,
     filter,
     setFilter,
+    layer: calm.layer,
+    isWire,
+    setWire,
+    oursCount: ours.rows.length,
     serverId,
     runId,
     link,

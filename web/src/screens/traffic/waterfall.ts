@@ -1,11 +1,10 @@
 // Waterfall bars of the visible requests on a common axis. Idle times are shortened: users think
 // longer than servers work.
-import { useCallback, useRef } from "react";
 import type { EventView } from "../../api/types";
-import type { EventRing } from "../../state/events";
-import type { TrafficTree } from "./trafficTree";
+import { isHttp } from "../../state/eventLinks";
+import { elapsedOf, isPendingRow, type RowContext } from "./rowFacts";
 
-interface Span {
+export interface Span {
   start: number;
   end: number;
 }
@@ -16,21 +15,24 @@ type Axis = (mono: number) => number;
 // Maximum of an idle time as a share of the busy time.
 const IDLE_SHARE = 0.06;
 
-/** Start and end of an event; null if it has no duration. */
-export function spanOf(event: EventView, ring: EventRing, below?: EventView[]): Span | null {
-  if (event.status !== "request" && event.kind !== "QuestionOpened") return null;
+/** Start and end of what a row shows; null if it has no duration. */
+export function spanOf(event: EventView, context: RowContext): Span | null {
+  const { ring } = context;
+  const lasts =
+    event.status === "request" ||
+    event.kind === "QuestionOpened" ||
+    (context.arrangement === "http" && event.kind === "HttpRequestSent");
+  if (!lasts) return null;
   // A stream that stays open would make all other bars tiny.
-  if (event.purpose === "listening") return null;
-  const { links, items } = ring;
-  const now = items.at(-1)?.mono ?? event.mono;
-  const endOf = (one: EventView): number => {
-    if (links.isPending(one)) return now;
-    const lasts = one.status === "request" || one.kind === "QuestionOpened";
-    return one.mono + ((lasts && links.elapsedOf(one)) || 0);
-  };
+  if (ring.links.purposeOf(event) === "listening") return null;
   const start = event.mono;
-  return { start, end: Math.max(start, endOf(event), ...(below ?? []).map(endOf)) };
+  if (isPendingRow(event, context)) return { start, end: ring.items.at(-1)?.mono ?? start };
+  const elapsed_s = elapsedOf(event, { ...context, arrangement: pairedAs(context) });
+  // The stream of an exchange that is still open.
+  return elapsed_s === null && isHttp(event) ? null : { start, end: start + (elapsed_s ?? 0) };
 }
+
+const pairedAs = ({ arrangement }: RowContext) => (arrangement === "wire" ? "paired" : arrangement);
 
 export function makeAxis(spans: Span[]): Axis {
   const busy = merged(spans);
@@ -74,33 +76,73 @@ export interface WaterfallBar {
   duration_s: number;
 }
 
-interface Drawn {
-  visible: EventView[];
-  spans: Map<number, Span>;
-  axis: Axis;
+/** A mark of the axis: where it stands, and the time since the first row in view. */
+export interface AxisTick {
+  at: number;
+  label: string;
 }
 
-export function useWaterfall(
-  ring: EventRing,
-  tree: TrafficTree | null,
-): (event: EventView, visible: EventView[]) => WaterfallBar | null {
-  const last = useRef<Drawn | null>(null);
-  return useCallback(
-    (event, visible) => {
-      if (last.current?.visible !== visible) {
-        const spans = new Map<number, Span>();
-        for (const row of visible) {
-          const span = spanOf(row, ring, tree?.children.get(row.seq));
-          if (span) spans.set(row.seq, span);
-        }
-        last.current = { visible, spans, axis: makeAxis([...spans.values()]) };
-      }
-      const { spans, axis } = last.current;
-      const span = spans.get(event.seq);
-      if (!span) return null;
-      const left = axis(span.start);
-      return { left, width: axis(span.end) - left, duration_s: span.end - span.start };
-    },
-    [ring, tree],
-  );
+export interface Waterfall {
+  bars: Map<number, WaterfallBar>;
+  ticks: AxisTick[];
+}
+
+// Marks closer than this share of the column would run into each other.
+const TICK_SHARE = 0.24;
+const STEPS = [1, 2, 5];
+
+/** The largest step of 1, 2 or 5 times a power of ten of which the length has about three. */
+function stepFor(length: number): number {
+  const rough = length / 3;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  return (STEPS.findLast((step) => step * power <= rough) ?? 1) * power;
+}
+
+function tickLabel(seconds: number): string {
+  if (seconds === 0) return "0";
+  if (seconds < 1) return `${Number((seconds * 1000).toPrecision(3))} ms`;
+  if (seconds < 60) return `${Number(seconds.toPrecision(3))} s`;
+  const minutes = Math.floor(seconds / 60);
+  return `${minutes}:${String(Math.floor(seconds % 60)).padStart(2, "0")} min`;
+}
+
+/** Marks at round times; where idle time is shortened there are none. */
+export function ticksOf(spans: Span[]): AxisTick[] {
+  const busy = merged(spans);
+  const work = busy.reduce((sum, { start, end }) => sum + end - start, 0);
+  const first = busy[0];
+  if (!first || work <= 0) return [];
+  const axis = makeAxis(spans);
+  const step = stepFor(work);
+  const ticks: AxisTick[] = [];
+  for (const { start, end } of busy) {
+    const from = Math.ceil((start - first.start) / step) * step;
+    for (let since = from; since <= end - first.start; since += step) {
+      const at = axis(first.start + since);
+      const isClear = at - (ticks.at(-1)?.at ?? -1) >= TICK_SHARE;
+      // The label of the last mark must fit before the edge.
+      if (isClear && at <= 1 - TICK_SHARE / 2) ticks.push({ at, label: tickLabel(since) });
+    }
+  }
+  return ticks;
+}
+
+/** Bars of the rows in view, on one axis. */
+export function waterfallOf(
+  visible: EventView[],
+  spanOf: (event: EventView) => Span | null,
+): Waterfall {
+  const spans = new Map<number, Span>();
+  for (const row of visible) {
+    const span = spanOf(row);
+    if (span) spans.set(row.seq, span);
+  }
+  const all = [...spans.values()];
+  const axis = makeAxis(all);
+  const bars = new Map<number, WaterfallBar>();
+  for (const [seq, { start, end }] of spans) {
+    const left = axis(start);
+    bars.set(seq, { left, width: axis(end) - left, duration_s: end - start });
+  }
+  return { bars, ticks: ticksOf(all) };
 }

@@ -1,0 +1,134 @@
+// The table of Traffic: heads, and rows of fixed height of which only those in view are drawn. It
+// follows the newest row until the user scrolls up or sorts.
+import { Button } from "@mantine/core";
+import { type CSSProperties, type ReactNode, useEffect, useId, useMemo, useState } from "react";
+import type { EventView } from "../../api/types";
+import { Icon } from "../../components/Icon";
+import { useRowWindow } from "../../components/useRowWindow";
+import { useStablePosition } from "../../components/useStablePosition";
+import { useRowHeights } from "../../state/density";
+import { indexOfRow } from "../../values/seqIndex";
+import { fittingColumns, gridTracks, visibleColumns } from "./columnLayout";
+import type { RowContext } from "./rowFacts";
+import type { Sort } from "./sortedRows";
+import { TableHead } from "./TableHead";
+import { TableRow } from "./TableRow";
+import css from "./TrafficTable.module.css";
+import type { TrafficTree } from "./trafficTree";
+import type { ColumnChoices } from "./useColumnChoice";
+import { type Selection, useTableKeys } from "./useTableKeys";
+import { spanOf, waterfallOf } from "./waterfall";
+
+interface Props {
+  rows: EventView[];
+  version: number;
+  context: RowContext;
+  tree: TrafficTree | null;
+  toggle(event: EventView): void;
+  choices: ColumnChoices;
+  sort: Sort | null;
+  onSort(column: string): void;
+  selection: Selection;
+  /** Shown if there are no rows. */
+  none: ReactNode;
+}
+
+/** The width of an element, as it changes. */
+function useWidth(of: { current: HTMLElement | null }): number {
+  const [width, setWidth] = useState(Number.POSITIVE_INFINITY);
+  useEffect(() => {
+    const element = of.current;
+    if (!element) return;
+    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [of]);
+  return width;
+}
+
+function useShownColumns({ all, choice }: ColumnChoices, width: number) {
+  return useMemo(() => {
+    const columns = fittingColumns(visibleColumns(all, choice), choice, width);
+    const style = { "--columns": gridTracks(columns, choice) } as CSSProperties;
+    return { columns, style };
+  }, [all, choice, width]);
+}
+
+export function TrafficTable(props: Props) {
+  const { rows, context, tree, toggle, choices, sort, onSort, selection, none } = props;
+  const id = useId();
+  const { row: rowPx } = useRowHeights();
+  const isOrdered = tree === null && sort === null;
+  const window = useRowWindow(rows.length, rowPx, sort === null, rowPx);
+  const { columns, style } = useShownColumns(choices, useWidth(window.scroller));
+  useStablePosition(rows, window, isOrdered);
+  const { chosen, marked } = selection;
+  const at = chosen === null ? -1 : indexOfRow(rows, chosen, isOrdered);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the choice moves or comes in, not when other rows do
+  useEffect(() => {
+    if (at < 0) return;
+    window.follow(false);
+    window.scrollTo(at);
+  }, [chosen, at < 0]);
+  const keys = useTableKeys(rows, at, selection, tree, toggle);
+  const visible = rows.slice(window.first, window.last);
+  const hasBars = columns.some((column) => column.id === "waterfall");
+  const fall = hasBars ? waterfallOf(visible, (event) => spanOf(event, context)) : null;
+  const isDrawn = at >= window.first && at < window.last;
+  return (
+    <div className={css.place} style={style}>
+      <div
+        ref={window.scroller}
+        className={css.scroller}
+        onScroll={window.onScroll}
+        onKeyDown={keys.onKeyDown}
+        role="grid"
+        aria-label="Traffic"
+        aria-multiselectable="true"
+        aria-rowcount={rows.length + 1}
+        aria-activedescendant={isDrawn ? `${id}${chosen}` : undefined}
+        tabIndex={0}
+        {...(tree && { role: "treegrid" })}
+      >
+        <TableHead
+          columns={columns}
+          choices={choices}
+          sort={sort}
+          onSort={onSort}
+          ticks={fall?.ticks ?? []}
+        />
+        <div style={{ height: window.height }} className={css.space} role="presentation">
+          <div style={{ transform: `translateY(${window.first * rowPx}px)` }} role="presentation">
+            {visible.map((event, index) => (
+              <TableRow
+                key={event.seq}
+                id={`${id}${event.seq}`}
+                index={window.first + index}
+                event={event}
+                context={context}
+                columns={columns}
+                tree={tree}
+                toggle={toggle}
+                bar={fall?.bars.get(event.seq) ?? null}
+                isSelected={event.seq === chosen || marked.has(event.seq)}
+                onPick={keys.onPick}
+              />
+            ))}
+          </div>
+        </div>
+      </div>
+      {rows.length === 0 && <div className={css.none}>{none}</div>}
+      {!window.isFollowing && sort === null && rows.length > 0 && (
+        <Button
+          className={css.follow}
+          size="compact-xs"
+          variant="default"
+          leftSection={<Icon name="down" size={12} />}
+          onClick={() => window.follow(true)}
+        >
+          Follow the newest
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,54 @@
+// What the rows of Traffic add up to: requests, errors, bytes, and how long requests take.
+import type { EventView } from "../../api/types";
+import { elapsedOf, eventsOf, isPendingRow, type RowContext, statusOf } from "./rowFacts";
+
+export interface TrafficSummary {
+  rows: number;
+  requests: number;
+  errors: number;
+  waiting: number;
+  size_bytes: number;
+  /** Seconds; null if nothing was answered. */
+  median_s: number | null;
+  p95_s: number | null;
+}
+
+/** The value below which this share of sorted values lies. */
+export function quantile(sorted: Float64Array, share: number): number | null {
+  if (sorted.length === 0) return null;
+  return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? null;
+}
+
+const isCounted = (event: EventView, { arrangement }: RowContext): boolean =>
+  arrangement === "http" ? event.kind === "HttpRequestSent" : event.status === "request";
+
+/** Sums of the rows in any order; a request and its answer count once, also one by one. */
+export function summaryOf(rows: EventView[], context: RowContext): TrafficSummary {
+  const paired: RowContext =
+    context.arrangement === "wire" ? { ...context, arrangement: "paired" } : context;
+  const durations: number[] = [];
+  let [requests, errors, waiting, size_bytes] = [0, 0, 0, 0];
+  for (const row of rows) {
+    for (const event of eventsOf(row, context)) size_bytes += event.size_bytes;
+    const isRequest = isCounted(row, paired);
+    // One by one, the row of the answer says that it failed.
+    const { tone } = statusOf(row, context);
+    if (tone === "bad") errors += 1;
+    if (!isRequest) continue;
+    requests += 1;
+    if (isPendingRow(row, paired)) waiting += 1;
+    // How long people think about a question says nothing about the server.
+    const elapsed_s = row.kind === "FrameReceived" ? null : elapsedOf(row, paired);
+    if (elapsed_s !== null) durations.push(elapsed_s);
+  }
+  const sorted = Float64Array.from(durations).sort();
+  return {
+    rows: rows.length,
+    requests,
+    errors,
+    waiting,
+    size_bytes,
+    median_s: quantile(sorted, 0.5),
+    p95_s: quantile(sorted, 0.95),
+  };
+}
