@@ -146,7 +146,9 @@ def test_names_and_descriptions_keep_to_their_place(browser: Browser, named: Sit
         window.assert_clean()
 
 
-def test_the_tabs_stay_where_they_are_whatever_a_server_does(browser: Browser, named: Site) -> None:
+def test_the_tabs_of_a_server_stay_where_they_are_whatever_it_does(
+    browser: Browser, named: Site
+) -> None:
     with watched(browser, named) as window:
         page = window.enter("/s/named/tools")
         status = page.get_by_role("banner").get_by_role("status")
@@ -157,18 +159,48 @@ def test_the_tabs_stay_where_they_are_whatever_a_server_does(browser: Browser, n
             expect(status).to_have_text("Connected")
             before = places(window)
             window.shoot(f"bar {width}")
+            for button, state in (("Disconnect", "Disconnected"), ("Connect", "Connected")):
+                window.switch("/servers/named")
+                page.get_by_role("button", name=button, exact=True).click()
+                window.switch("/s/named/tools")
+                expect(status).to_have_text(state)
+                assert places(window) == before
+            # A server that could not be reached has no tabs for what nobody knows of it.
             window.switch("/s/gone/tools")
             if width == 1440:
                 page.get_by_role("button", name="Connect", exact=True).click()
             expect(status).to_have_text(re.compile("Failed"))
             window.shoot(f"bar failed {width}")
-            assert places(window) == before
+            expect(page.get_by_role("link", name="Prompts")).to_have_count(0)
             window.switch("/s/gone/prompts")
             expect(page.get_by_role("link", name="Prompts")).to_have_attribute(
                 "aria-current", "page"
             )
-            assert places(window) == before
             assert page.evaluate("document.documentElement.scrollWidth") <= width
+        window.assert_clean()
+
+
+def test_what_a_server_does_not_offer_has_no_tab(browser: Browser, tmp_path: Path) -> None:
+    bare = {"command": sys.executable, "args": [str(Path(__file__).with_name("bare_server.py"))]}
+    configure(tmp_path, {"bare": bare})
+    with site(tmp_path, "bare") as running, watched(browser, running) as window:
+        page = window.enter("/servers/bare")
+        tabs = page.get_by_role("navigation", name="Screens")
+        offered = page.get_by_text("so the bar has no tab for them")
+        expect(offered).to_be_visible()
+        for name in re.findall(r"tools|resources|prompts|tasks", offered.inner_text()):
+            expect(tabs.get_by_role("link", name=name.capitalize())).to_have_count(0)
+        window.assert_clean()
+
+
+def test_tabs_that_do_not_fit_are_in_a_menu(browser: Browser, named: Site) -> None:
+    with watched(browser, named, viewport={"width": 390, "height": 844}) as window:
+        page = window.enter("/s/named/tools")
+        page.get_by_role("button", name="All screens").click()
+        assert window.axe() == []
+        window.shoot("all screens")
+        page.get_by_role("menuitem", name="Settings").click()
+        expect(page.get_by_role("heading", name="Settings", level=1)).to_be_visible()
         window.assert_clean()
 
 

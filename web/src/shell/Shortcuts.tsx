@@ -5,10 +5,7 @@ import { useNavigate } from "react-router";
 import { RESTART_KEY, restart } from "../servers/connectionActions";
 import { useCurrentServer, usePageLocation } from "../state/navigation";
 import { openPalette } from "./paletteStore";
-import { TABS, tabPath } from "./TopBar";
-
-// Tabs that a key leads to.
-export const DIGITS = 9;
+import { DIGITS, TABS, tabPath } from "./tabs";
 
 const KEYS: [string, string][] = [
   ["Ctrl K", "Find a server, tool, resource, prompt, screen or action"],
@@ -19,7 +16,7 @@ const KEYS: [string, string][] = [
   ["c", "Copy the chosen value of a JSON tree"],
   ["p", "Copy the path of that value"],
   ["*", "Expand all below that value"],
-  ["1 – 9", "Go to a screen, in the order of the tabs"],
+  ["1 – 9", "Go to a screen; the tooltip of a tab names its key"],
   ["m", "Open or close the monitor"],
   [RESTART_KEY.shown, "Restart or reconnect the current server"],
   ["?", "This list"],

@@ -1,7 +1,13 @@
 // The top bar: current server and its state, tabs, questions, tools.
-import { ActionIcon, Indicator, Menu, Tooltip, useMantineColorScheme } from "@mantine/core";
+import {
+  ActionIcon,
+  Indicator,
+  Menu,
+  Tooltip,
+  UnstyledButton,
+  useMantineColorScheme,
+} from "@mantine/core";
 import { useColorScheme } from "@mantine/hooks";
-import { useEffect, useRef } from "react";
 import { Link, useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
 import { Icon, type IconName } from "../components/Icon";
@@ -9,92 +15,16 @@ import { Mark } from "../components/Mark";
 import { questionSummary } from "../questions/questionSummary";
 import { waitingQuestions } from "../questions/waitingQuestions";
 import { command } from "../state/commands";
-import { lastPath } from "../state/lastVisited";
-import {
-  type PageLocation,
-  pathTo,
-  pathToQuestion,
-  type Screen,
-  useCurrentServer,
-  usePageLocation,
-} from "../state/navigation";
+import { pathToQuestion, useCurrentServer } from "../state/navigation";
 import { useInspector } from "../state/store";
 import { withWaitingToast } from "../state/toasts";
 import { formatDuration, formatTime, truncate } from "../values/format";
 import { stateLabel } from "../values/serverState";
 import { openPalette } from "./paletteStore";
+import { ScreenTabs } from "./ScreenTabs";
 import { ServerSwitcher } from "./ServerSwitcher";
 import css from "./TopBar.module.css";
 import { useBackendDown } from "./useBackendDown";
-
-interface Tab {
-  label: string;
-  icon: IconName;
-  screen: Screen | "servers" | "collections" | "settings";
-  /** Other words that people type to find it. */
-  words: string;
-}
-
-export const TABS: Tab[] = [
-  {
-    label: "Servers",
-    icon: "servers",
-    screen: "servers",
-    words: "connections mcp.json configuration start",
-  },
-  { label: "Tools", icon: "tools", screen: "tools", words: "functions call run actions" },
-  {
-    label: "Resources",
-    icon: "resources",
-    screen: "resources",
-    words: "files templates uri read documents",
-  },
-  { label: "Prompts", icon: "prompts", screen: "prompts", words: "templates messages" },
-  { label: "Tasks", icon: "tasks", screen: "tasks", words: "background jobs long-running" },
-  { label: "Logs", icon: "logs", screen: "logs", words: "stderr output console debug" },
-  {
-    label: "Traffic",
-    icon: "traffic",
-    screen: "traffic",
-    words:
-      "history network messages json-rpc jsonrpc raw http frames requests recording har inspector",
-  },
-  { label: "Auth", icon: "auth", screen: "auth", words: "oauth sign in login token authorization" },
-  {
-    label: "Settings",
-    icon: "settings",
-    screen: "settings",
-    words: "preferences options configuration timeout",
-  },
-  {
-    label: "Collections",
-    icon: "collections",
-    screen: "collections",
-    words: "saved calls examples yaml favourites favorites bookmarks test",
-  },
-];
-
-/** Whether a tab applies: a sign-in is shown only where there is one. */
-export const isTabShown = ({ screen }: Tab, server: ServerView | null, place: PageLocation) =>
-  screen !== "auth" || place.screen === "auth" || Boolean(server?.auth);
-
-/** Target of a tab: the last visited item; on its own screen, the list without a selection. */
-export function tabPath({ screen }: Tab, server: ServerView | null, place: PageLocation): string {
-  if (screen === "servers" || screen === "settings" || screen === "collections")
-    return `/${screen}`;
-  if (!server) return screen === "traffic" || screen === "logs" ? `/${screen}` : "/servers";
-  const bare = pathTo(server.server_id, screen);
-  return place.screen === screen ? bare : (lastPath(server.server_id, screen) ?? bare);
-}
-
-const COUNTED: string[] = ["tools", "resources", "prompts"];
-
-const countOf = (server: ServerView | null, screen: string): number | null =>
-  server?.lists.find((list) => COUNTED.includes(screen) && list.kind === screen)?.count ?? null;
-
-/** Shortened, so that thousands take no more space than hundreds. */
-const short = (count: number): string =>
-  count < 1000 ? String(count) : `${Math.floor(count / 1000).toLocaleString("en")}k`;
 
 export const pingServer = (serverId: string): void =>
   void withWaitingToast(
@@ -174,7 +104,7 @@ function QuestionMenu() {
         offset={4}
       >
         <Menu.Target>
-          <ActionIcon aria-label={label}>
+          <ActionIcon aria-label={label} title={label}>
             <Icon name="bell" />
           </ActionIcon>
         </Menu.Target>
@@ -218,15 +148,6 @@ interface BarProps {
 
 export function TopBar({ isMonitorOpen, side, onMonitor, onHelp }: BarProps) {
   const server = useCurrentServer();
-  const place = usePageLocation();
-  const tabs = useRef<HTMLElement>(null);
-  // Nine screens are wider than a phone.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the chosen tab follows the address
-  useEffect(() => {
-    tabs.current
-      ?.querySelector(".active")
-      ?.scrollIntoView?.({ inline: "nearest", block: "nearest" });
-  }, [place.screen]);
   return (
     <header className={css.bar}>
       <div className={css.left}>
@@ -238,36 +159,13 @@ export function TopBar({ isMonitorOpen, side, onMonitor, onHelp }: BarProps) {
         <ServerSwitcher server={server} />
         {server && <ServerStatus server={server} />}
       </div>
-      <nav className={css.tabs} aria-label="Screens" ref={tabs}>
-        {TABS.filter((tab) => isTabShown(tab, server, place)).map((tab) => {
-          const count = countOf(server, tab.screen);
-          const isHere = tab.screen === place.screen;
-          return (
-            <Link
-              key={tab.screen}
-              to={tabPath(tab, server, place)}
-              className={isHere ? `${css.tab} active` : css.tab}
-              aria-current={isHere ? "page" : undefined}
-              title={tab.label}
-            >
-              <Icon name={tab.icon} size={14} />
-              <span className={css.label} data-label={tab.label}>
-                {tab.label}
-              </span>
-              {COUNTED.includes(tab.screen) && (
-                <span className={css.count} title={count?.toLocaleString("en")}>
-                  {count !== null && short(count)}
-                </span>
-              )}
-            </Link>
-          );
-        })}
-      </nav>
+      <ScreenTabs server={server} />
       <div className={css.right}>
-        <Tooltip label="Find anything (Ctrl K)">
-          <ActionIcon aria-label="Find anything" onClick={openPalette}>
-            <Icon name="search" />
-          </ActionIcon>
+        <Tooltip label="Find any server, tool, screen or action (Ctrl K)">
+          <UnstyledButton className={css.find} aria-label="Find anything" onClick={openPalette}>
+            <Icon name="search" size={14} />
+            <span className={css.findLabel}>Find</span>
+          </UnstyledButton>
         </Tooltip>
         <QuestionMenu />
         <Tooltip label={isMonitorOpen ? "Close the monitor (m)" : "Open the monitor (m)"}>

@@ -15,8 +15,7 @@ import { useInspector } from "../state/store";
 import type { FocusTarget } from "./navigationFocus";
 import { type PageActions, useActions } from "./paletteActions";
 import { useKeptEntries, usePlaces, useSettingEntries } from "./palettePlaces";
-import { DIGITS } from "./Shortcuts";
-import { isTabShown, TABS, tabPath } from "./TopBar";
+import { DIGITS, isScreenOffered, TABS, tabPath } from "./tabs";
 
 export interface Entry {
   key: string;
@@ -114,7 +113,7 @@ export function useEntries(page: PageActions): Entry[] {
   const settings = useSettingEntries();
   return useMemo(() => {
     const screens = TABS.flatMap((tab, index): Entry[] => {
-      if (!isTabShown(tab, server, place)) return [];
+      if (!isScreenOffered(tab, server, place)) return [];
       const { icon, label, words } = tab;
       const to = tabPath(tab, server, place);
       const key = `screen ${tab.screen}`;

@@ -2,7 +2,7 @@
 import { useEffect } from "react";
 import { type PageLocation, serverName, usePageLocation } from "../state/navigation";
 import { useInspector } from "../state/store";
-import { TABS } from "./TopBar";
+import { TABS } from "./tabs";
 
 const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 

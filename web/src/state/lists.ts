@@ -11,8 +11,10 @@ import type {
   ListView,
   ServerView,
 } from "../api/types";
+import { fieldsOf } from "../values/jsonObject";
 import { command } from "./commands";
 import { type Item, itemOf, withUniqueKeys } from "./items";
+import { TASKS_EXTENSION } from "./protocol";
 import { useInspector } from "./store";
 
 export interface LoadedList {
@@ -135,6 +137,18 @@ export const isStillLoading = (server: ServerView, list: List): boolean =>
 export function offers(capabilities: Record<string, unknown>, kind: ListKind): boolean {
   return (kind === "resource_templates" ? "resources" : kind) in capabilities;
 }
+
+export const CATALOGS = ["tools", "resources", "prompts"] as const;
+
+/** Whether a server declared that it runs calls as tasks. */
+export const offersTasks = (capabilities: Record<string, unknown>): boolean =>
+  "tasks" in capabilities || TASKS_EXTENSION in fieldsOf(capabilities.extensions);
+
+/** What a server did not declare, in words. */
+export const notOffered = (capabilities: Record<string, unknown>): string[] => [
+  ...CATALOGS.filter((kind) => !offers(capabilities, kind)),
+  ...(offersTasks(capabilities) ? [] : ["tasks"]),
+];
 
 /** The items of a list as the screen's own type; broken ones are kept, with their problem. */
 export const itemsIn = <T>(held: LoadedList): Item<T>[] => held.items as Item<T>[];

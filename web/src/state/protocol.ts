@@ -3,6 +3,7 @@ import type { ServerView } from "../api/types";
 import { isObject } from "../values/jsonObject";
 
 export const STATELESS = "2026-07-28";
+export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 const META = "io.modelcontextprotocol/";
 
 type Speaks = Pick<ServerView, "protocol_version">;

@@ -14,6 +14,7 @@ import { toggleConnection } from "../../servers/connectionActions";
 import { NotConnected } from "../../servers/NotConnected";
 import { TrustCertificateButton } from "../../servers/TrustCertificateButton";
 import { command } from "../../state/commands";
+import { notOffered } from "../../state/lists";
 import { isServerPart, nearestPath, pathToServer, serverName } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { withErrorToast } from "../../state/toasts";
@@ -30,7 +31,7 @@ function Facts({ server }: { server: ServerView }) {
   const info = server.server_info;
   const website = typeof info.websiteUrl === "string" ? info.websiteUrl : null;
   const facts: [string, React.ReactNode][] = [
-    ["Name", visible([info.title, info.name].filter(Boolean).map(String).join(" · "))],
+    ["Calls itself", visible([info.title, info.name].filter(Boolean).map(String).join(" · "))],
     ["Version", info.version === undefined ? "" : visible(String(info.version))],
     [
       "Website",
@@ -125,6 +126,7 @@ function Overview({ server }: { server: ServerView }) {
   const counts = server.lists
     .map((list) => pluralize(list.count, list.kind.replace("_", " ").replace(/s$/, "")))
     .join(", ");
+  const missing = server.state === "CONNECTED" ? notOffered(server.capabilities) : [];
   return (
     <div className="stack">
       {error && server.state !== "CONNECTED" && (
@@ -145,6 +147,11 @@ function Overview({ server }: { server: ServerView }) {
       {server.state === "CONNECTED" && (
         <section className="stack tight">
           <h2 className="section-title">What the server can do{counts ? ` (${counts})` : ""}</h2>
+          {missing.length > 0 && (
+            <p className="dim">
+              This server declares no {missing.join(", ")}, so the bar has no tab for them.
+            </p>
+          )}
           <JsonTree
             value={server.capabilities}
             label="Capabilities of the server"

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { TASKS_EXTENSION } from "../../state/protocol";
 import { aServer } from "../../testing/views";
 import {
   hasFeature,
@@ -7,7 +8,6 @@ import {
   PARTS,
   revisionNote,
   rootsText,
-  TASKS_EXTENSION,
   withFeature,
   withNamed,
 } from "./capabilities";

@@ -1,11 +1,9 @@
 // Client capabilities: how the switches read and change them.
 import type { ServerView } from "../../api/types";
-import { isStateless, STATELESS } from "../../state/protocol";
+import { isStateless, STATELESS, TASKS_EXTENSION } from "../../state/protocol";
 import { fieldsOf } from "../../values/jsonObject";
 
 export type Capabilities = Record<string, unknown>;
-
-export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
 interface Part {
   name: string;

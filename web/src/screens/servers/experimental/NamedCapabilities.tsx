@@ -4,10 +4,11 @@ import { type FormEvent, useState } from "react";
 import type { ServerView } from "../../../api/types";
 import { RemoveRowButton } from "../../../components/RowButtons";
 import { command } from "../../../state/commands";
+import { TASKS_EXTENSION } from "../../../state/protocol";
 import { withErrorToast } from "../../../state/toasts";
 import { parseJson } from "../../../values/json";
 import { fieldsOf } from "../../../values/jsonObject";
-import { TASKS_EXTENSION, withNamed } from "../capabilities";
+import { withNamed } from "../capabilities";
 
 type Kind = "experimental" | "extensions";
 

@@ -1,0 +1,113 @@
+// The tabs of the top bar, those that apply to the current server; a menu where they do not fit.
+import { ActionIcon, Menu, Tooltip } from "@mantine/core";
+import { useEffect, useRef, useState } from "react";
+import { Link } from "react-router";
+import type { ServerView } from "../api/types";
+import { Icon } from "../components/Icon";
+import { type PageLocation, usePageLocation } from "../state/navigation";
+import { useInspector } from "../state/store";
+import css from "./ScreenTabs.module.css";
+import { countOf, isCounted, isTabShown, keyOfTab, short, TABS, type Tab, tabPath } from "./tabs";
+
+function hintOf(tab: Tab, count: number | null): string {
+  const key = keyOfTab(tab);
+  const named = count === null ? tab.label : `${tab.label}: ${count.toLocaleString("en")}`;
+  return key === null ? named : `${named} (${key})`;
+}
+
+interface TabProps {
+  tab: Tab;
+  server: ServerView | null;
+  place: PageLocation;
+}
+
+function TabLink({ tab, server, place }: TabProps) {
+  const count = countOf(server, tab.screen);
+  const isHere = tab.screen === place.screen;
+  return (
+    <Tooltip label={hintOf(tab, count)}>
+      <Link
+        to={tabPath(tab, server, place)}
+        className={isHere ? `${css.tab} active` : css.tab}
+        data-global={tab.isGlobal}
+        aria-current={isHere ? "page" : undefined}
+      >
+        <Icon name={tab.icon} size={14} />
+        <span className={css.label} data-label={tab.label}>
+          {tab.label}
+        </span>
+        {isCounted(tab.screen) && (
+          <span className={css.count}>{count !== null && short(count)}</span>
+        )}
+      </Link>
+    </Tooltip>
+  );
+}
+
+/** Whether an element is wider than its place. */
+function useIsCut(element: React.RefObject<HTMLElement | null>, content: string): boolean {
+  const [isCut, setCut] = useState(false);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: measured again when the tabs change
+  useEffect(() => {
+    const box = element.current;
+    if (!box) return;
+    const measure = (): void => setCut(box.scrollWidth > box.clientWidth + 1);
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(box);
+    return () => observer.disconnect();
+  }, [element, content]);
+  return isCut;
+}
+
+/** All tabs as a menu: on a narrow screen some of them are out of sight. */
+function AllScreens({ tabs, server, place }: Omit<TabProps, "tab"> & { tabs: Tab[] }) {
+  return (
+    <Menu position="bottom-end" width={220}>
+      <Menu.Target>
+        <ActionIcon className={css.all} aria-label="All screens" title="All screens">
+          <Icon name="down" />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {tabs.map((tab) => (
+          <Menu.Item
+            key={tab.screen}
+            component={Link}
+            to={tabPath(tab, server, place)}
+            leftSection={<Icon name={tab.icon} size={14} />}
+            rightSection={<span className="dim">{countOf(server, tab.screen)}</span>}
+          >
+            {tab.label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+export function ScreenTabs({ server }: { server: ServerView | null }) {
+  const place = usePageLocation();
+  const hasTaskViews = useInspector((state) =>
+    [...state.tasks.values()].some((task) => task.server_id === server?.server_id),
+  );
+  const bar = useRef<HTMLElement>(null);
+  const tabs = TABS.filter((tab) => isTabShown(tab, server, place, hasTaskViews));
+  const isCut = useIsCut(bar, tabs.map((tab) => tab.label).join());
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the chosen tab follows the address
+  useEffect(() => {
+    bar.current
+      ?.querySelector(".active")
+      ?.scrollIntoView?.({ inline: "nearest", block: "nearest" });
+  }, [place.screen, isCut]);
+  return (
+    <div className={css.bar} data-cut={isCut || undefined}>
+      <nav className={css.tabs} aria-label="Screens" ref={bar}>
+        {tabs.map((tab) => (
+          <TabLink key={tab.screen} tab={tab} server={server} place={place} />
+        ))}
+      </nav>
+      {isCut && <AllScreens tabs={tabs} server={server} place={place} />}
+    </div>
+  );
+}
