@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -98,6 +99,39 @@ async def test_a_request_under_way_and_the_pause_after_it_have_their_time(at_onc
             assert await is_closed(idle)
             other.close()
             writer.write(GET)
+        writer.close()
+
+
+HEAD = b"POST / HTTP/1.1\r\nHost: x\r\n"
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n"
+
+
+@pytest.mark.parametrize(
+    ("begin", "line"),
+    [(HEAD + b"X: ", b"x" * 1000), (HEAD, b"X: y\r\n" * 100), (CHUNKED + b"X: ", b"x" * 1000)],
+    ids=["a header", "many headers", "a trailer"],
+)
+async def test_endless_headers_are_not_read_to_their_end(begin: bytes, line: bytes) -> None:
+    async with served() as port:
+        app.__dict__["may_answer"].clear()
+        reader, writer = await opened(port, begin)
+        sent = 0
+        with contextlib.suppress(ConnectionError):
+            while sent < 100 * uvicorn_server.MAX_HEAD_BYTES and not reader.at_eof():
+                writer.write(line)
+                await writer.drain()
+                sent += len(line)
+        assert sent < 100 * uvicorn_server.MAX_HEAD_BYTES
+        writer.close()
+
+
+async def test_a_long_body_counts_for_nothing_else() -> None:
+    body = b"x" * 3 * uvicorn_server.MAX_HEAD_BYTES
+    async with served() as port:
+        reader, writer = await opened(port)
+        for _ in range(2):
+            writer.write(HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body)
+            assert b" 204 " in await answered(reader)
         writer.close()
 
 

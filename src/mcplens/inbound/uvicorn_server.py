@@ -1,8 +1,8 @@
 """uvicorn without logs and signals, with connection limits and a bounded shutdown.
 
 Uvicorn limits neither the number of connections nor how long one may stay idle before its first
-request; each costs a file descriptor, and any local program can open one. The only module that
-imports uvicorn; imported by server.py on demand.
+request, nor how long the headers of a request are; each costs a file descriptor or memory, and any
+local program can open one. The only module that imports uvicorn; imported by server.py on demand.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from mcplens.inbound.admission import Admission
 _SHUTDOWN_S: Final = 2
 # Real clients send a request at once; a browser opens connections in advance.
 REQUEST_WITHIN_S: Final = 10.0
+# Of headers and trailers, beyond the packet that they begin in; as h11 and most servers have it.
+MAX_HEAD_BYTES: Final = 64 * 1024
 
 
 class UvicornServer(uvicorn.Server):
@@ -84,11 +86,16 @@ def make_server(
 
 
 def bounded(protocol: Any, admission: Admission | None) -> Any:
-    """A subclass of uvicorn's protocol (h11's or httptools') with these limits."""
+    """A subclass of uvicorn's protocol with these limits.
+
+    That is httptools', which takes a third of the CPU, or h11's where it cannot be imported.
+    """
+    has_limit = not hasattr(protocol, "on_headers_complete")  # h11 bounds headers by itself
 
     class Bounded(protocol):  # type: ignore[misc]  # whichever is installed
         due: asyncio.TimerHandle | None = None
         on_lost: Callable[[], None] | None = None  # set while a response is attended (asgi.py)
+        head_bytes = 0  # received since the parser last had a whole head, or a part of a body
 
         def __repr__(self) -> str:
             return f"<Bounded connection of {self.client}, {'idle' if self.due else 'in use'}>"
@@ -100,12 +107,38 @@ def bounded(protocol: Any, admission: Admission | None) -> Any:
                 admission.enter(self.client, transport)
 
         def data_received(self, data: bytes) -> None:
+            self.head_bytes += len(data)
             super().data_received(data)
+            if self.head_bytes > MAX_HEAD_BYTES and not has_limit:
+                self.refuse_head()
             is_ours = self.transport.get_protocol() is self  # or it became a WebSocket
             if is_ours and self.is_waiting and not self.transport.is_closing():
                 self.expect()
             else:
                 self.expect_no_more()
+
+        def on_message_begin(self) -> None:
+            self.head_bytes = 0
+            super().on_message_begin()
+
+        def on_headers_complete(self) -> None:
+            self.head_bytes = 0
+            super().on_headers_complete()
+
+        def on_body(self, body: bytes) -> None:
+            self.head_bytes = 0
+            super().on_body(body)
+
+        def on_message_complete(self) -> None:
+            self.head_bytes = 0
+            super().on_message_complete()
+
+        def refuse_head(self) -> None:
+            self.head_bytes = 0
+            if self.is_responding:  # its trailers are too long
+                self.transport.abort()
+            elif not self.transport.is_closing():
+                self.send_400_response("The headers are too long.")
 
         def connection_lost(self, problem: Exception | None) -> None:
             self.expect_no_more()
