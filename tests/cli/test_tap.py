@@ -154,6 +154,22 @@ def test_a_tapped_session_is_followed_live_until_its_writer_is_killed(shell: She
     assert "no run is live" in shell.run("watch", "--run").err
 
 
+async def test_a_tapped_url_is_live_before_its_first_message(shell: Shell, url: str) -> None:
+    with shell.start("tap", url) as tap:
+        assert tap.stdout is not None
+        address = read_until(tap.stdout.fileno(), b"\n").decode().strip()
+        _until_recorded(shell, "waiting for a client")
+        with shell.start("watch", "--run", "--json") as watch:
+            assert watch.stdout is not None
+            read_until(watch.stdout.fileno(), b"waiting for a client")
+            async with Client(address) as client:
+                await client.list_tools()
+            read_until(watch.stdout.fileno(), b"tools/list")
+            tap.send_signal(signal.SIGINT)
+            assert tap.wait(30) == 0
+            assert watch.wait(30) == 0
+
+
 async def test_a_url_is_tapped_at_the_address_that_is_printed(shell: Shell, url: str) -> None:
     with shell.start("tap", url) as tap:
         assert tap.stdout is not None
@@ -182,9 +198,9 @@ def test_what_cannot_be_tapped_says_so(shell: Shell, words: list[str], said: str
     assert said in ran.err
 
 
-def _until_recorded(shell: Shell) -> None:
+def _until_recorded(shell: Shell, what: str = "FrameSent") -> None:
     path = shell.state / "recording.sqlite3"
     for _ in range(600):
-        if path.exists() and "FrameSent" in shell.run("history", "show", "--json").text:
+        if path.exists() and what in shell.run("history", "show", "--json").text:
             return
     raise AssertionError("nothing was recorded")

@@ -8,9 +8,6 @@ from dataclasses import dataclass, field
 
 import h11
 
-# What a proxy may change (RFC 9110, 7.6.1), and the one header that the tap is there to change.
-_OF_CONNECTION = {b"host", b"connection", b"keep-alive"}
-
 
 @dataclass
 class Connection:
@@ -60,7 +57,7 @@ def _exchanges(connection: Connection) -> list[tuple[object, ...]]:
 
 
 def _headers(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    return [(name, value) for name, value in headers if name.lower() not in _OF_CONNECTION]
+    return [(name, value) for name, value in headers if name.lower() != b"host"]
 
 
 def _body(http: h11.Connection) -> bytes:

@@ -20,11 +20,9 @@ from websockets.frames import Opcode
 from websockets.typing import Subprotocol
 
 import mcplens
-from mcplens.bus import Bus, Publisher
-from mcplens.clock import SystemClock
 from mcplens.events import ClientIntroduced, FrameReceived, FrameSent, HttpExchangeEnded, Remark
 from mcplens.protocol.frames import Malformed
-from mcplens.tap.conversation import Conversation
+from mcplens.tap.backlog import TapBus
 from mcplens.tap.http import HttpTap
 from mcplens.tap.websocket import SocketClosed, SocketMessage, SocketReader
 from tests.cli.tls import self_signed
@@ -229,11 +227,8 @@ async def test_a_server_behind_tls_is_reached(tmp_path: Path) -> None:
         await server.send(await server.recv())
 
     async with serve_socket(handler, "127.0.0.1", 0, ssl=own) as at:
-        clock = SystemClock()
-        bus = Bus(clock)
-        publish = Publisher(bus, "server")
         url = f"wss://127.0.0.1:{at.sockets[0].getsockname()[1]}/"
-        tap = HttpTap(url, Conversation(publish, clock), publish, clock, context=context)
+        tap = HttpTap(url, TapBus(), "server", context=context)
         async with (
             tap.listening("127.0.0.1", 0) as address,
             asyncio.timeout(20),

@@ -2,7 +2,8 @@
 
 A client compares the resource that a server names with the address that it knows, which is the
 tap's. So what the server says of its own origin names the tap, and what the client then sends of
-the tap's names the server. Authorization servers elsewhere are not touched. Used by http.py.
+the tap's names the server. Authorization servers elsewhere are not touched. Pure. Used by
+message_rewriting.py.
 """
 
 from __future__ import annotations
@@ -11,10 +12,7 @@ import re
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
-import h11
 import msgspec
-
-from mcplens.tap.http_peer import HttpPeer
 
 Header = tuple[bytes, bytes]
 
@@ -22,9 +20,6 @@ Header = tuple[bytes, bytes]
 _METADATA: Final = re.compile(
     r"/\.well-known/(oauth-protected-resource|oauth-authorization-server|openid-configuration)"
 )
-FORM: Final = "application/x-www-form-urlencoded"
-# More than any metadata or form of a sign-in; longer ones pass as they are.
-MAX_BODY_BYTES: Final = 1024 * 1024
 
 
 class AuthRewriting:
@@ -107,60 +102,3 @@ def _moved(url: str, origin: str, to: str) -> str:
     rest = url.removeprefix(origin)
     is_of_origin = rest != url and (not rest or rest[0] in "/?#")
     return to + rest if is_of_origin else url
-
-
-# -- whole messages ------------------------------------------------------------------------------
-
-
-async def rewritten_request(
-    request: h11.Request, client: HttpPeer, rewriting: AuthRewriting
-) -> h11.Request:
-    """A request as the server gets it; its body, if it is a form, is changed too."""
-    headers = request.headers.raw_items()
-    if rewriting.is_metadata:  # what is compressed cannot be changed
-        headers = [(name, value) for name, value in headers if name.lower() != b"accept-encoding"]
-    if _has(headers, b"content-type", FORM) and (body := await _whole_body(client)) is not None:
-        headers = _with_body(client, headers, rewriting.form(body))
-    target = rewriting.request_target(bytes(request.target))
-    return h11.Request(method=request.method, target=target, headers=headers)
-
-
-async def rewritten_response(
-    response: h11.Response, server: HttpPeer, rewriting: AuthRewriting
-) -> h11.Response:
-    """A response as the client gets it; its body, if it is metadata, is changed too."""
-    headers = rewriting.response_headers(response.headers.raw_items())
-    is_plain = not _has(headers, b"content-encoding", "")
-    if rewriting.is_metadata and is_plain and (body := await _whole_body(server)) is not None:
-        headers = _with_body(server, headers, rewriting.metadata(body))
-    return h11.Response(status_code=response.status_code, reason=response.reason, headers=headers)
-
-
-async def _whole_body(peer: HttpPeer) -> bytes | None:
-    """The rest of a message; None if it is too long or cut short, and then it is given back."""
-    events: list[object] = []
-    size = 0
-    while size <= MAX_BODY_BYTES:
-        event = await peer.next_event()
-        events.append(event)
-        if isinstance(event, h11.EndOfMessage):
-            return b"".join(bytes(one.data) for one in events if isinstance(one, h11.Data))
-        if not isinstance(event, h11.Data):
-            break
-        size += len(event.data)
-    peer.give_back(events)
-    return None
-
-
-def _with_body(peer: HttpPeer, headers: list[Header], body: bytes) -> list[Header]:
-    """Have the peer give this body next; the headers with its length."""
-    data = [h11.Data(body)] if body else []
-    peer.give_back([*data, h11.EndOfMessage()])
-    framing = (b"content-length", b"transfer-encoding")
-    kept = [(name, value) for name, value in headers if name.lower() not in framing]
-    return [*kept, (b"Content-Length", str(len(body)).encode())]
-
-
-def _has(headers: list[Header], name: bytes, start: str) -> bool:
-    values = (value for each, value in headers if each.lower() == name)
-    return any(value.decode("latin-1").strip().lower().startswith(start) for value in values)

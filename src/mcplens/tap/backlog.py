@@ -55,7 +55,7 @@ class Backlog:
         self.is_on = False  # somebody reads the bus
         self._clock = clock
         self._warn = warn
-        self._waiting: deque[tuple[float, float, Callable[[Any], None], Any]] = deque()
+        self._waiting: deque[tuple[float, float, Callable[[Any], None], Any, int]] = deque()
         self._size = 0  # of the bytes that wait, at least: threads may overwrite each other's sums
         self._reading = threading.Lock()  # the bus and the conversation are for one thread
 
@@ -66,7 +66,7 @@ class Backlog:
         """This passes now; `take` reads it later, after all that passed before."""
         if not self.is_on:
             return
-        self._waiting.append((_monotonic(), _wall(), take, what))
+        self._waiting.append((_monotonic(), _wall(), take, what, size_bytes))
         self._size += size_bytes
         if self._size > _MOST_BYTES or len(self._waiting) > _MOST_PIECES:
             self.read(_PIECES_AT_A_TIME)
@@ -89,11 +89,10 @@ class Backlog:
     def _read_some(self, count: int) -> None:
         clock, next_piece, size = self._clock, self._waiting.popleft, 0
         for _ in range(count):
-            mono, wall, take, what = next_piece()
+            mono, wall, take, what, size_bytes = next_piece()
             clock.passed = mono, wall
             take(what)
-            if type(what) is bytes:
-                size += len(what)
+            size += size_bytes
         self._size = max(self._size - size, 0) if self._waiting else 0
 
 

@@ -1,42 +1,43 @@
 """A reverse proxy between a client and a server that is reached by a URL.
 
-Requests and responses pass as they come, piece by piece; of the headers only `Host` is changed.
-What follows a switch to WebSocket passes byte by byte, each half closed when the other side's is.
-Only the origin of the server is reached. Each connection of the client has a connection of its own
-to the server, so a side that does not read stops nothing but itself. Used by `mcplens tap URL`.
+Listens, connects, and says which `Host` is let through; the bytes are moved by http_relay.py, on a
+thread of their own. Only the origin of the server is reached, and each connection of the client has
+its own connection to the server. Used by `mcplens tap URL`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import socket
 import ssl
-from collections.abc import AsyncIterator, Callable
-from typing import Concatenate, Final, ParamSpec
+import sys
+import threading
+from collections.abc import AsyncIterator
+from functools import partial
+from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
-import h11
-
-from mcplens.background import Background
 from mcplens.bus import Publisher
-from mcplens.clock import Clock
-from mcplens.errors import ConfigurationError, InspectorError, classify
-from mcplens.logs import get_logger
-from mcplens.tap.auth_rewriting import AuthRewriting, rewritten_request, rewritten_response
+from mcplens.errors import ConfigurationError
+from mcplens.events import Remark
+from mcplens.protocol.secret_masking import mask_url
+from mcplens.tap.backlog import TapBus
 from mcplens.tap.conversation import Conversation
-from mcplens.tap.http_observer import Headers, ObservedExchange, Side
-from mcplens.tap.http_peer import HEAD_BYTES, READ_BYTES, HttpPeer
+from mcplens.tap.http_framing import ResponseFraming
+from mcplens.tap.http_head import Heads
+from mcplens.tap.http_observer import ObservedConnection
+from mcplens.tap.http_relay import HttpRelay
+from mcplens.tap.message_rewriting import MessageRewriting
+from mcplens.tap.socket_loop import READ, SocketLoop
 from mcplens.transports.network import is_loopback, unreachable
-
-P = ParamSpec("P")
-
-_log: Final = get_logger("mcplens.tap.http")
 
 _CONNECT_S: Final = 30.0
 _SCHEMES: Final = ("http", "https", "ws", "wss")
-_SWITCHING: Final = 101
-# The headers of one connection, which a proxy must not pass on (RFC 9110, 7.6.1).
-_OF_CONNECTION: Final = frozenset((b"connection", b"keep-alive", b"proxy-connection"))
+# The recorder works in a thread of its own: how long it may keep us from passing bytes on.
+_SWITCH_S: Final = 0.0002
+# Connections that wait to be accepted.
+_BACKLOG: Final = 128
 
 
 class HttpTap:
@@ -45,9 +46,8 @@ class HttpTap:
     def __init__(
         self,
         url: str,
-        conversation: Conversation,
-        publish: Publisher,
-        clock: Clock,
+        bus: TapBus,
+        name: str,
         *,
         context: ssl.SSLContext | None = None,
         allowed_hosts: frozenset[str] = frozenset(),
@@ -59,16 +59,22 @@ class HttpTap:
                 "CONFIGURATION_INVALID", f"{url} is not an http, https, ws or wss address"
             )
         self._is_tls = self.target.scheme in ("https", "wss")
-        self._conversation = conversation
-        self._publish = publish
-        self._clock = clock
+        self._netloc = self.target.netloc.rpartition("@")[2]
+        self._clock = bus.clock
+        self._publish = Publisher(bus, name)
+        self._conversation = Conversation(self._publish, bus.clock)
         self._context = context if self._is_tls else None
         self._allowed_hosts = allowed_hosts
         self._rewrites_auth = rewrites_auth
-        self._work = Background()
+        self._relays: set[HttpRelay] = set()
+        self._listeners: list[socket.socket] = []
+        self._is_accepting = False
+        self.backlog = bus.backlog
+        self.heads = Heads(self._netloc.encode(), self._is_allowed)
+        self.loop = SocketLoop()
 
     def __repr__(self) -> str:
-        return f"<HttpTap {self.target.geturl()}>"
+        return f"<HttpTap {self._netloc}, {len(self._relays)} connections>"
 
     @contextlib.asynccontextmanager
     async def listening(self, host: str, port: int) -> AsyncIterator[str]:
@@ -77,282 +83,129 @@ class HttpTap:
         Raises:
             OSError: the port is taken, or the address is not one of this machine.
         """
-
-        def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            self._work.start(self._serve(reader, writer), "tap connection")
-
-        server = await asyncio.start_server(connected, host, port)
+        self._listeners = await asyncio.to_thread(_listeners, host, port)
+        number = self._listeners[0].getsockname()[1]
+        shown = f"[{host}]" if ":" in host else host
+        path = self.target.path or "/"
+        query = f"?{self.target.query}" if self.target.query else ""
+        scheme = "ws" if self.target.scheme in ("ws", "wss") else "http"
+        address = f"{scheme}://{shown}:{number}{path}{query}"
+        # So the session is live before its first message.
+        waits = f"waiting for a client at {mask_url(address)}, which is passed on to {self._netloc}"
+        self.backlog.add(self._remark, waits)
+        sys.setswitchinterval(_SWITCH_S)
+        self.loop.call(self._accept_on)
+        self.loop.start()
         try:
-            number = server.sockets[0].getsockname()[1]
-            shown = f"[{host}]" if ":" in host else host
-            path = self.target.path or "/"
-            query = f"?{self.target.query}" if self.target.query else ""
-            scheme = "ws" if self.target.scheme in ("ws", "wss") else "http"
-            yield f"{scheme}://{shown}:{number}{path}{query}"
+            yield address
         finally:
-            server.close()
-            await self._work.end()
+            self.loop.call(self._stop)
+            await asyncio.to_thread(self.loop.stop)
+            self.backlog.add(lambda _: self._conversation.ended(), None)
 
-    # -- one connection of the client --------------------------------------------------------------
+    # -- on the loop's thread ----------------------------------------------------------------------
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        client = HttpPeer(reader, writer, h11.Connection(h11.SERVER, HEAD_BYTES))
-        upstream: HttpPeer | None = None
+    def _accept_on(self) -> None:
+        if not self._is_accepting:
+            self._is_accepting = True
+            for listener in self._listeners:
+                self.loop.watch(listener, 0, READ, partial(self._accept, listener))
+
+    def _accept(self, listener: socket.socket, _: int) -> None:
         try:
-            while True:
-                request = await client.next_event()
-                if not isinstance(request, h11.Request):
-                    return
-                refusal = self._refusal(request)
-                if refusal is not None:
-                    await client.refuse(403, refusal)
-                    return
-                if upstream is not None and not upstream.is_reusable:
-                    upstream.close()
-                    upstream = None
-                upstream = upstream or await self._connect(client)
-                if upstream is None or not await self._exchange(request, client, upstream):
-                    return
-                client.next_cycle()
-        except (h11.ProtocolError, OSError):
-            return  # the client's connection is of no more use; it sees that it is closed
-        finally:
-            for peer in (client, upstream):
-                if peer is not None:
-                    peer.close()
+            sock, _ = listener.accept()
+        except (BlockingIOError, ConnectionError):
+            return
+        except OSError:  # there are no more descriptors: until a connection is closed
+            self._accept_off()
+            return
+        self._relays.add(HttpRelay(self, sock))
 
-    async def _connect(self, client: HttpPeer) -> HttpPeer | None:
-        """A connection to the server; None if there is none, which the client was told."""
-        host = self.target.hostname or ""
-        port = self.target.port or (443 if self._is_tls else 80)
-        try:
-            async with asyncio.timeout(_CONNECT_S):
-                reader, writer = await asyncio.open_connection(
-                    host, port, ssl=self._context, limit=READ_BYTES
-                )
-        except (OSError, TimeoutError) as problem:
-            error: InspectorError = unreachable(problem, f"tap to {host}:{port}", host, port)
-            await client.refuse(502, f"mcplens tap: {error.message}")
-            return None
-        return HttpPeer(reader, writer, h11.Connection(h11.CLIENT, HEAD_BYTES))
+    def _accept_off(self) -> None:
+        if self._is_accepting:
+            self._is_accepting = False
+            for listener in self._listeners:
+                self.loop.watch(listener, READ, 0, lambda _: None)
 
-    def _refusal(self, request: h11.Request) -> str | None:
-        """A page of another site must not reach the server through us by a name of its own."""
-        host = _host(request)
-        name = urlsplit(f"//{host}").hostname or ""
-        if is_loopback(name) or name in self._allowed_hosts:
-            return None
-        return f"mcplens tap: the Host {host!r} is neither this machine nor the address of --listen"
+    def closed(self, relay: HttpRelay) -> None:
+        self._relays.discard(relay)
+        self._accept_on()
 
-    async def _exchange(self, request: h11.Request, client: HttpPeer, upstream: HttpPeer) -> bool:
-        """Pass one request and its response on; whether the connections can be used again."""
-        seen = _Unfailing(ObservedExchange(self._conversation, self._publish, self._clock))
-        rewriting = self._rewriting(request)
-        if rewriting is not None:
-            request = await rewritten_request(request, client, rewriting)
-        passed = self._with_host(request)
-        scheme = ("ws" if _is_upgrade(request) else "http") + ("s" if self._is_tls else "")
-        url = f"{scheme}://{self._netloc}{request.target.decode('latin-1')}"
-        method = request.method.decode("latin-1")
-        seen.do(ObservedExchange.request_began, method, url, _text(passed.headers.raw_items()))
-        problem: str | None = "the tap was stopped"
-        client.answer_to(upstream)
-        upstream.answer_to(client)
-        try:
-            await upstream.send(passed)
-            problem = await self._pass_both(client, upstream, seen, rewriting)
-            if problem is None and client.is_switched and upstream.is_switched:
-                problem = await self._pass_socket(client, upstream, seen)
-        except OSError as broken:
-            problem = str(broken) or type(broken).__name__
-            raise
-        finally:
-            seen.do(ObservedExchange.ended, problem)
-        return problem is None and client.is_done and upstream.is_done
+    def _stop(self) -> None:
+        for relay in list(self._relays):
+            relay.stop()
+        self._accept_off()
+        for listener in self._listeners:
+            listener.close()
+        self._listeners = []
 
-    def _rewriting(self, request: h11.Request) -> AuthRewriting | None:
+    # -- what the relays need ----------------------------------------------------------------------
+
+    def observe(self, responses: ResponseFraming) -> ObservedConnection:
+        origin = f"{'s' if self._is_tls else ''}://{self._netloc}"
+        return ObservedConnection(self._conversation, self._publish, self._clock, origin, responses)
+
+    def rewriting(self) -> MessageRewriting | None:
         if not self._rewrites_auth:
             return None
         origin = f"{'https' if self._is_tls else 'http'}://{self._netloc}"
-        return AuthRewriting(origin, f"http://{_host(request)}", request.target.decode("latin-1"))
+        return MessageRewriting(self.heads, origin)
 
-    async def _pass_both(
-        self,
-        client: HttpPeer,
-        upstream: HttpPeer,
-        seen: _Unfailing,
-        rewriting: AuthRewriting | None,
-    ) -> str | None:
-        """Pass the rest of a request and its response on; gives what cut them short."""
-        passing = self._pass_response(client, upstream, seen, rewriting)
-        answering = self._work.start(passing, "tap response")
-        asking = self._work.start(self._pass_request(client, upstream, seen), "tap request")
+    def connect(self, relay: HttpRelay) -> None:
+        """Connect to the server, and tell the relay."""
+        work = partial(self._connect, relay)
+        threading.Thread(target=work, name="tap connects", daemon=True).start()
+
+    def _connect(self, relay: HttpRelay) -> None:
+        host = self.target.hostname or ""
+        port = self.target.port or (443 if self._is_tls else 80)
         try:
-            await asyncio.wait((answering, asking), return_when=asyncio.FIRST_COMPLETED)
-            # A server may refuse a request that it has not read to its end.
-            if not answering.done() and asking.exception() is not None:
-                await asyncio.wait((answering,))
-            if not answering.done():
-                return "the client closed its connection"
-            problem = answering.exception()
-            if isinstance(problem, h11.ProtocolError | OSError):
-                return str(problem) or type(problem).__name__
-            if problem is not None:
-                raise problem
-            return None
-        finally:
-            for task in (asking, answering):
-                task.cancel()
-            await asyncio.gather(asking, answering, return_exceptions=True)
-
-    async def _pass_request(self, client: HttpPeer, upstream: HttpPeer, seen: _Unfailing) -> None:
-        """The rest of a request; then waits for the client to close its connection.
-
-        The last piece waits until the whole is published: an answer must not be seen first.
-        """
-        held = b""
-        while True:
-            event = await client.next_event()
-            if isinstance(event, h11.Data):
-                data = bytes(event.data)
-                seen.do(ObservedExchange.request_data, data)
-                if held:
-                    await upstream.send(h11.Data(held))
-                held = data
-            elif isinstance(event, h11.EndOfMessage):
-                seen.do(ObservedExchange.request_ended)
-                if held:
-                    await upstream.send(h11.Data(held))
-                await upstream.send(h11.EndOfMessage(headers=event.headers))
-                break
-            else:
-                return
-        await client.until_closed()
-
-    async def _pass_response(
-        self,
-        client: HttpPeer,
-        upstream: HttpPeer,
-        seen: _Unfailing,
-        rewriting: AuthRewriting | None,
-    ) -> None:
-        while True:
-            event = await upstream.next_event()
-            if rewriting is not None and isinstance(event, h11.Response):
-                event = await rewritten_response(event, upstream, rewriting)
-            if isinstance(event, h11.Response | h11.InformationalResponse):
-                passed = [
-                    (name, value)
-                    for name, value in event.headers.raw_items()
-                    if name.lower() not in _OF_CONNECTION or event.status_code == _SWITCHING
-                ]
-                reason = bytes(event.reason).decode("latin-1")
-                status = event.status_code
-                if isinstance(event, h11.Response):
-                    seen.do(ObservedExchange.response_began, status, reason, _text(passed))
-                if status == _SWITCHING:
-                    seen.do(ObservedExchange.switched, status, reason, _text(passed))
-                again = type(event)(status_code=status, reason=event.reason, headers=passed)
-                await client.send(again)
-                if status == _SWITCHING:
-                    return
-            elif isinstance(event, h11.Data):
-                data = bytes(event.data)
-                seen.do(ObservedExchange.response_data, data)
-                await client.send(h11.Data(data))
-            elif isinstance(event, h11.EndOfMessage):
-                # Before its last piece leaves: what the client does next must not be seen first.
-                seen.do(ObservedExchange.ended)
-                await client.send(h11.EndOfMessage(headers=event.headers))
-                return
-            else:
-                raise ConnectionResetError("the server closed its connection")
-
-    async def _pass_socket(
-        self, client: HttpPeer, upstream: HttpPeer, seen: _Unfailing
-    ) -> str | None:
-        """Pass the bytes of a WebSocket on, both ways; gives what cut it short."""
-        tasks = [
-            self._work.start(_pass_half(client, upstream, "client", seen), "tap socket, client"),
-            self._work.start(_pass_half(upstream, client, "server", seen), "tap socket, server"),
-        ]
-        try:
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-            problems = [task.exception() for task in tasks if task.done()]
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-        broken = next((problem for problem in problems if problem is not None), None)
-        if broken is None:
-            return None
-        if not isinstance(broken, OSError):
-            raise broken
-        for peer in (client, upstream):
-            peer.abort()
-        return str(broken) or type(broken).__name__
-
-    @property
-    def _netloc(self) -> str:
-        return self.target.netloc.rpartition("@")[2]
-
-    def _with_host(self, request: h11.Request) -> h11.Request:
-        """The request as the server gets it: all headers in their order, `Host` changed."""
-        headers = [
-            (name, self._netloc.encode() if name.lower() == b"host" else value)
-            for name, value in request.headers.raw_items()
-            if name.lower() not in _OF_CONNECTION or _is_upgrade(request)
-        ]
-        return h11.Request(method=request.method, target=request.target, headers=headers)
-
-
-class _Unfailing:
-    """Observes an exchange; whatever goes wrong in that must not stop a byte."""
-
-    def __init__(self, exchange: ObservedExchange) -> None:
-        self._exchange: ObservedExchange | None = exchange
-
-    def __repr__(self) -> str:
-        return f"<_Unfailing {self._exchange!r}>"
-
-    def do(
-        self,
-        observe: Callable[Concatenate[ObservedExchange, P], None],
-        *facts: P.args,
-        **named: P.kwargs,
-    ) -> None:
-        if self._exchange is None:
+            sock = socket.create_connection((host, port), timeout=_CONNECT_S)
+            if self._context is not None:
+                sock = _with_tls(sock, self._context, host)
+        except OSError as problem:
+            message = unreachable(problem, f"tap to {host}:{port}", host, port).message
+            self.loop.call(partial(relay.not_connected, message))
             return
+        if not self.loop.call(partial(relay.connected, sock)):
+            sock.close()
+
+    def _is_allowed(self, host: str) -> bool:
         try:
-            observe(self._exchange, *facts, **named)
-        except Exception as problem:  # the tap's own fault is not the client's
-            self._exchange = None
-            _log.warning("an exchange is not recorded: %s", classify(problem).message)
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            return False
+        return is_loopback(name) or name in self._allowed_hosts
+
+    def _remark(self, text: str) -> None:
+        self._publish(Remark(message=text))
 
 
-async def _pass_half(source: HttpPeer, sink: HttpPeer, side: Side, seen: _Unfailing) -> None:
-    """Pass on what one side of a WebSocket sends; its end is passed on too.
+def _with_tls(sock: socket.socket, context: ssl.SSLContext, host: str) -> socket.socket:
+    try:
+        return context.wrap_socket(sock, server_hostname=host)
+    except BaseException:
+        sock.close()
+        raise
+
+
+def _listeners(host: str, port: int) -> list[socket.socket]:
+    """Sockets on all addresses of a name, with the same port.
 
     Raises:
-        OSError: a connection was reset.
+        OSError: the first one cannot be opened.
     """
-    data = source.take_trailing() or await source.read()
-    while data:
-        seen.do(ObservedExchange.socket_data, side, data)
-        await sink.write(data)
-        data = await source.read()
-    if not sink.end_writing():
-        raise ConnectionAbortedError(f"the {side} closed its connection")
-
-
-def _host(request: h11.Request) -> str:
-    found = (value for name, value in request.headers if name == b"host")
-    return next(found, b"").decode("latin-1")
-
-
-def _is_upgrade(request: h11.Request) -> bool:
-    return (b"upgrade", b"websocket") in [(name, value.lower()) for name, value in request.headers]
-
-
-def _text(headers: list[tuple[bytes, bytes]]) -> Headers:
-    return [(name.decode("latin-1"), value.decode("latin-1")) for name, value in headers]
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    listeners: list[socket.socket] = []
+    for family, _, _, _, address in dict.fromkeys(found):
+        place = address if not listeners else (address[0], port, *address[2:])
+        try:
+            listener = socket.create_server(place, family=family, backlog=_BACKLOG)
+        except OSError:
+            if not listeners:
+                raise
+            continue
+        listener.setblocking(False)
+        listeners.append(listener)
+        port = listener.getsockname()[1]
+    return listeners
