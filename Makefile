@@ -18,6 +18,9 @@ WEB_MODULES := web/node_modules
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
+# Installing waits for the network and checking is one process a tool: two of either at once. What
+# each prints stays together.
+PARALLEL := --jobs=2 --output-sync=target
 
 .PHONY: help
 help: ## List these targets
@@ -29,24 +32,33 @@ run: .venv/runtime.stamp ## Open the web UI on the bundled demo server
 
 .PHONY: test
 test: ## Run all checks, then all tests
-	@$(call stage,python packages,$(MAKE) .venv/dev.stamp .venv-sqlite/.stamp .venv/sdk-examples/.stamp)
-	@$(call stage,check,$(MAKE) check)
-	@$(call stage,node packages,$(MAKE) $(NODE_MODULES)/.stamp)
-	@$(call stage,page and browser,$(MAKE) wheel chromium)
+	@$(call stage,packages,$(MAKE) $(PARALLEL) packages)
+	@$(call stage,check and build,$(MAKE) $(PARALLEL) check wheel)
 	@$(call stage,tests,$(BIN)/python -m tests.suite)
+
+.PHONY: packages
+packages: .venv/dev.stamp .venv-sqlite/.stamp .venv/sdk-examples/.stamp $(NODE_MODULES)/.stamp $(WEB_MODULES)/.stamp chromium
 
 .PHONY: quick
 quick: .venv/dev.stamp ## Run the tests that need neither a browser nor npm packages, in under 3 minutes
 	@$(BIN)/python -m tests.suite quick
 
 .PHONY: check
-check: .venv/dev.stamp ## Check format, lint, types and import rules, and run the page's own tests
+check: lint types-of-python types-of-page tests-of-page ## Check format, lint, types and import rules, and run the page's own tests
+
+.PHONY: lint types-of-python types-of-page tests-of-page
+lint: .venv/dev.stamp
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/ruff check --quiet .
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache --no-logo
-	@$(MAKE) $(WEB_MODULES)/.stamp
+
+types-of-python: .venv/dev.stamp
+	$(BIN)/mypy
+
+types-of-page: $(WEB_MODULES)/.stamp
 	cd web && $(NPM) run --silent check
+
+tests-of-page: $(WEB_MODULES)/.stamp
 	cd web && $(NPM) run --silent test
 
 .PHONY: web

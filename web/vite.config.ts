@@ -1,5 +1,7 @@
 // Builds the page that the wheel carries. The server replaces __CSP_NONCE__ in index.html with a
 // fresh nonce for each response; nothing else in the output changes between responses.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import react from "@vitejs/plugin-react";
 import type { Plugin } from "vite";
@@ -35,6 +37,16 @@ const preloadTools: Plugin = {
   },
 };
 
+const here = fileURLToPath(new URL(".", import.meta.url));
+const replacesModules = /\bvi\.(mock|doMock|resetModules)\(/;
+const tests = { sharing: [] as string[], replacingModules: [] as string[] };
+for (const name of readdirSync(join(here, "src"), { recursive: true, encoding: "utf8" })) {
+  if (!/\.test\.tsx?$/.test(name)) continue;
+  const file = join("src", name);
+  const text = readFileSync(join(here, file), "utf8");
+  (replacesModules.test(text) ? tests.replacingModules : tests.sharing).push(file);
+}
+
 // `--mode look` builds the page of all tokens and components instead, for its test.
 export default defineConfig(({ mode }) => ({
   plugins: [react(), ...(mode === "look" ? [] : [preloadTools])],
@@ -63,10 +75,15 @@ export default defineConfig(({ mode }) => ({
   },
   test: {
     environment: "happy-dom",
-    include: ["src/**/*.test.{ts,tsx}"],
     setupFiles: ["src/testing/setup.ts"],
     // Bounds a test that hangs; a busy machine is no failure.
     testTimeout: 60_000,
     server: { deps: { inline: [/@rjsf\//] } },
+    // Loading the modules of the page costs more than most tests: files share them, except those
+    // that put other modules in their place.
+    projects: [
+      { extends: true, test: { name: "shared", isolate: false, include: tests.sharing } },
+      { extends: true, test: { name: "alone", include: tests.replacingModules } },
+    ],
   },
 }));
