@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.shell import Shell
-from tests.gateway.fault_run import FaultRun
+from tests.gateway.fault_run import CALLS_AT_ONCE, CLIENTS, FaultRun
 
 MEGABYTE = 1_000_000
 # By then all that is kept for a while is full: 20 s of events, and the replay of streams.
@@ -55,7 +55,7 @@ async def test_each_call_gets_one_answer_or_one_clear_error_and_none_is_executed
             assert call.server in call.error, f"{call} does not say which server failed"
         assert times <= (1 if call.tool == "write" else 2), call
     assert after.processes <= before.processes
-    assert after.files <= before.files + 4
+    assert after.files <= before.files + CLIENTS * CALLS_AT_ONCE  # connections that are kept
     # What is kept is bounded, and at first there is none. The allocator returns little of it.
     assert after.bytes < before.bytes + 40 * MEGABYTE
     full = run.level_at(FULL_AFTER_S)

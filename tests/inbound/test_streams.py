@@ -59,9 +59,11 @@ async def test_a_silent_outbox_lets_its_reader_say_that_it_is_alive() -> None:
     assert await taking == []
 
 
-def session(**limits: int) -> tuple[ReplayBuffer, list[Stream], list[Stream]]:
+def session(
+    clock: ManualClock | None = None, **limits: int
+) -> tuple[ReplayBuffer, list[Stream], list[Stream]]:
     emptied: list[Stream] = []
-    replay = ReplayBuffer(Limits(**limits), emptied.append)
+    replay = ReplayBuffer(Limits(**limits), clock or ManualClock(), emptied.append)
     return replay, [Stream(name, replay) for name in ("s0", "s1")], emptied
 
 
@@ -75,6 +77,28 @@ def test_delivered_events_are_kept_up_to_the_limit_and_the_oldest_goes_first() -
     assert one.is_empty
     assert emptied == [one]
     assert [two.peek(1), two.peek(2)] == [b"b", b"c"]
+
+
+async def test_what_was_delivered_a_while_ago_is_dropped() -> None:
+    clock = ManualClock()
+    replay, (one, two), emptied = session(clock, max_replay_s=60)
+    one.put(b"not delivered")
+    two.put(b"a")
+    two.deliver(1)
+    await clock.advance(50)
+    two.put(b"b")
+    two.deliver(2)
+    await clock.advance(10)
+    assert (two.forgotten, two.peek(2)) == (1, b"b")
+    reader = two.attach(lambda: None)
+    await clock.advance(120)
+    assert two.peek(2) == b"b", "it may be on its way to the reader"
+    two.detach(reader)
+    await clock.advance(60)
+    assert (one.peek(1), emptied) == (b"not delivered", [two])
+    assert clock.timer_count == 1
+    replay.close()
+    assert clock.timer_count == 0
 
 
 def test_what_was_not_delivered_is_kept_beyond_the_limit_of_replay() -> None:

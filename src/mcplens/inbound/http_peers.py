@@ -72,6 +72,7 @@ class HttpSessionPeer(Peer):
         self,
         handler: PeerHandler,
         limits: Limits,
+        clock: Clock,
         *,
         caller: str,
         json_answers: bool,
@@ -81,7 +82,7 @@ class HttpSessionPeer(Peer):
         self.id = new_session_id()
         self._json_answers = json_answers
         self._on_closed = on_closed
-        self._replay = ReplayBuffer(limits, self._forgot)
+        self._replay = ReplayBuffer(limits, clock, self._forgot)
         self._numbers = itertools.count(1)
         self._posts: dict[RequestId, SessionPost] = {}
         self.standalone = Stream("s0", self._replay)
@@ -162,6 +163,7 @@ class HttpSessionPeer(Peer):
         self._posts.clear()
         for stream in self.streams.values():
             stream.finish()
+        self._replay.close()
         self._on_closed(self)
 
 

@@ -17,6 +17,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     # Events kept per session for replay; the oldest are dropped first.
     max_replay_events: int = 1_000
     max_replay_bytes: int = 8 * 1024 * 1024
+    # Delivered ones are dropped once they are older: clients resume a broken stream in seconds.
+    max_replay_s: float = 60.0
     # Pending requests of one client.
     max_requests: int = 1_000
     # Sessions of streamable HTTP, streams of HTTP+SSE, WebSockets: a limit for each.

@@ -251,6 +251,7 @@ class StreamableHttp:
         return HttpSessionPeer(
             self._handler,
             self._limits,
+            self._clock,
             caller=caller,
             json_answers=self._answers == "json",
             on_closed=self.sessions.remove,

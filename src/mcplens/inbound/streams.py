@@ -11,7 +11,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
-from mcplens.clock import Clock
+from mcplens.clock import Clock, Timer
 from mcplens.inbound.limits import Limits
 
 
@@ -91,23 +91,26 @@ class SendQueue:
 class ReplayBuffer:
     """The events of all streams of a session, in order.
 
-    Delivered events are kept for replay, up to those limits. Undelivered ones are kept longer, up
-    to the backlog limit; a reader that is even further behind finds a gap.
+    Delivered events are kept for replay, up to those limits, and for a while. Undelivered ones are
+    kept longer, up to the backlog limit; a reader that is even further behind finds a gap.
     """
 
-    def __init__(self, limits: Limits, on_emptied: Callable[[Stream], None]) -> None:
+    def __init__(self, limits: Limits, clock: Clock, on_emptied: Callable[[Stream], None]) -> None:
         self._limits = limits
+        self._clock = clock
         self._on_emptied = on_emptied
-        self._order: deque[Stream] = deque()
+        self._order: deque[tuple[Stream, float]] = deque()  # and when the event came
         self._size = 0
+        self._timer: Timer | None = None
 
     def __repr__(self) -> str:
         return f"<ReplayBuffer of {len(self._order)} events, {self._size} bytes>"
 
     def add(self, stream: Stream, size: int) -> None:
-        self._order.append(stream)
+        self._order.append((stream, self._clock.monotonic()))
         self._size += size
         self.shrink()
+        self._watch()
 
     def shrink(self) -> None:
         """Drop events beyond the limits; the newest is always kept."""
@@ -116,12 +119,40 @@ class ReplayBuffer:
             count, size = len(order), self._size
             is_full = count > limits.max_replay_events or size > limits.max_replay_bytes
             is_overrun = size > limits.max_backlog_bytes or count > limits.max_backlog_events
-            if not (is_overrun or (is_full and order[0].is_oldest_delivered)):
+            if not (is_overrun or (is_full and order[0][0].is_oldest_delivered)):
                 break
-            oldest = order.popleft()
-            self._size -= oldest.forget_oldest()
-            if oldest.is_empty:
-                self._on_emptied(oldest)
+            self._forget_oldest(order.popleft()[0])
+
+    def close(self) -> None:
+        """Stop looking for old events."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _forget_oldest(self, stream: Stream) -> None:
+        self._size -= stream.forget_oldest()
+        if stream.is_empty:
+            self._on_emptied(stream)
+
+    def _watch(self) -> None:
+        if self._timer is None and self._order:
+            due = self._clock.monotonic() + self._limits.max_replay_s
+            self._timer = self._clock.call_at(due, self._expire)
+
+    def _expire(self) -> None:
+        """Drop old events that were delivered, also behind others that were not.
+
+        Those of a stream that is being read stay: its reader may be sending them again.
+        """
+        self._timer = None
+        too_old = self._clock.monotonic() - self._limits.max_replay_s
+        order, self._order = self._order, deque()
+        for stream, came_at in order:
+            if came_at <= too_old and stream.is_oldest_delivered and not stream.has_reader:
+                self._forget_oldest(stream)
+            else:
+                self._order.append((stream, came_at))
+        self._watch()
 
 
 class Stream:
@@ -156,6 +187,10 @@ class Stream:
     @property
     def is_empty(self) -> bool:
         return not self._events
+
+    @property
+    def has_reader(self) -> bool:
+        return self._on_gap is not None
 
     @property
     def is_oldest_delivered(self) -> bool:
