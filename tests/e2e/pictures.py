@@ -17,6 +17,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page, TimeoutError, expect
 
+import mcplens
+
 from . import wheel
 from .browser import ROOT, Watched, chromium, watched
 from .palette import with_palette
@@ -132,6 +134,26 @@ def _resource(window: Watched, stage: Stage) -> None:
     page.get_by_role("img", name=re.compile("Content of type image")).wait_for()
 
 
+def _gateway(window: Watched, stage: Stage) -> None:
+    page = window.goto("/gateway")
+    page.get_by_role("button", name="Turn on").click()
+    access = page.get_by_role("region", name="Access")
+    url = access.get_by_text("http://127.0.0.1").first.inner_text()
+    expect(page.get_by_role("row", name="weather")).to_contain_text("Connected")
+    token = (stage.home / "state" / "mcplens" / "gateway-token").read_text()
+    for name, version in (("claude-code", "2025-11-25"), ("cursor", "2026-07-28")):
+        client = mcplens.connect_sync(
+            url,
+            headers={"Authorization": f"Bearer {token}"},
+            protocol_version=version,
+            client_info={"name": name, "version": "2.1"},
+        )
+        connected = stage.cleanups.enter_context(client)
+        connected.call_tool("weather__echo", {"text": "hi"})
+    page.get_by_role("row", name="claude-code").first.wait_for()
+    access.get_by_role("button", name="Give it to a client").click()
+
+
 PICTURES: dict[str, tuple[str, Callable[[Watched, Stage], None]]] = {
     "web-servers": ("light", _servers),
     "web-call": ("light", _call),
@@ -141,6 +163,7 @@ PICTURES: dict[str, tuple[str, Callable[[Watched, Stage], None]]] = {
     "web-resource": ("dark", _resource),
     "web-tap-offered": ("light", _tap_offered),
     "web-tap-followed": ("light", _tap_followed),
+    "web-gateway": ("light", _gateway),
 }
 
 

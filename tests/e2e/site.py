@@ -26,9 +26,10 @@ _IS_FRESH = wheel.is_fresh()
 class Site:
     """A running web UI: where it is, and the key to it."""
 
-    def __init__(self, process: subprocess.Popen[str], address: str) -> None:
+    def __init__(self, process: subprocess.Popen[str], address: str, printed: str = "") -> None:
         self.process = process
         self.address = address
+        self.printed = printed
         self.url, self.token = address.split("/#token=")
 
     def __repr__(self) -> str:
@@ -42,15 +43,29 @@ class Site:
 @contextmanager
 def site(home: Path, *arguments: str, port: int = 0) -> Iterator[Site]:
     """The web UI, until the block ends; Ctrl-C must end it and all that it started."""
+    with _started(home, "web", "--no-open", "--port", str(port), *arguments) as running:
+        yield running
+
+
+@contextmanager
+def gateway_site(home: Path, *arguments: str) -> Iterator[Site]:
+    """A gateway with its web UI; the first address in `printed` is for clients."""
+    with _started(home, "gateway", "--web-port", "0", *arguments) as running:
+        yield running
+
+
+@contextmanager
+def _started(home: Path, *arguments: str) -> Iterator[Site]:
     assert _IS_FRESH, "the wheel is not built, or is older than the sources: run `make wheel`"
-    command = [str(wheel.COMMAND), "web", "--no-open", "--port", str(port), *arguments]
+    command = [str(wheel.COMMAND), *arguments]
     process = subprocess.Popen(
         command, cwd=home, env=wheel.surroundings(home), text=True, bufsize=1,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
     output = Output(process, _ADDRESS_OF_WEB)
     try:
-        yield Site(process, output.address())
+        address = output.address()
+        yield Site(process, address, output.text)
     finally:
         process.send_signal(signal.SIGINT)
         try:
@@ -59,7 +74,7 @@ def site(home: Path, *arguments: str, port: int = 0) -> Iterator[Site]:
             process.kill()
             # What is still running would be told of in another test.
             process.wait(END_S)
-            raise AssertionError(f"mcplens web went on after Ctrl-C: {output.text}") from None
+            raise AssertionError(f"mcplens went on after Ctrl-C: {output.text}") from None
         finally:
             output.close()
 

@@ -15,5 +15,5 @@ def test_a_picture_is_shown_in_the_docs_and_small(name: str) -> None:
     picture = (FOLDER / f"{name}.png").read_bytes()
     assert len(picture) <= MOST_BYTES
     assert struct.unpack(">II", picture[16:24]) == (SIZE["width"], SIZE["height"])
-    pages = (ROOT / "docs" / "howto" / page for page in ("web.md", "tap.md"))
+    pages = (ROOT / "docs" / "howto" / page for page in ("web.md", "tap.md", "gateway.md"))
     assert any(f"](../pictures/{name}.png)" in page.read_text() for page in pages)

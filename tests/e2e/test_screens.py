@@ -40,6 +40,7 @@ SCREENS = {
     "traffic": ("/s/demo/traffic", "All events"),
     "auth": ("/s/demo/auth", "demo asks for no sign-in"),
     "collections": ("/collections", "No saved calls yet"),
+    "gateway": ("/gateway", "The gateway is off"),
     "settings": ("/settings", "Default"),
     "add": ("/servers?add", "From other tools"),
 }

@@ -122,6 +122,7 @@ class Page:
             if kind == "Hello":
                 self.hello = message
                 self.things = {("servers", one["server_id"]): one for one in message["servers"]}
+                self.things["gateway", ""] = message["gateway"]
                 self.things |= {("calls", one["call_id"]): one for one in message["calls"]}
                 self.things |= {
                     ("questions", one["question_id"]): one for one in message["questions"]

@@ -21,6 +21,7 @@ const tasks = lazyModule(() => import("./screens/tasks/Tasks"));
 const logs = lazyModule(() => import("./screens/logs/Logs"));
 const auth = lazyModule(() => import("./screens/auth/Auth"));
 const collections = lazyModule(() => import("./screens/collections/Collections"));
+const gateway = lazyModule(() => import("./screens/gateway/Gateway"));
 const traffic = lazyModule(() => import("./screens/traffic/Traffic"));
 
 const screen = <T,>(
@@ -53,6 +54,7 @@ const ALL: RouteObject[] = [
   screen("servers/:server/:part?", info, (module) => module.ServerInfo),
   screen("settings", settings, (module) => module.Settings),
   screen("collections/:item?", collections, (module) => module.Collections),
+  screen("gateway", gateway, (module) => module.Gateway),
   screen("questions", questions, (module) => module.Questions),
   screen("questions/:question", question, (module) => module.QuestionScreen),
   screen("traffic/:item?", traffic, (module) => module.Traffic),

@@ -2,7 +2,7 @@
 
 A client that knows URLs with headers gets the address and the token; one that only starts commands
 starts the gateway itself. Always the user's file, never a project's: the entry may hold a token.
-Pure but for reading files; called by `mcplens gateway install|remove`.
+Pure but for reading files; called by `mcplens gateway install|remove` and by the web UI.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ _GATEWAY: Final = "gateway"
 # How each client spells the URL and the headers of an entry.
 _URL_KEYS: Final = {"windsurf": "serverUrl", "gemini": "httpUrl", "goose": "uri"}
 _HEADER_KEYS: Final = {"codex": "http_headers"}
+# How each client spells its file, where that is not JSON.
+_SUFFIXES: Final = {"codex": ".toml", "goose": ".yaml"}
 
 
 class GatewayLink(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,6 +75,14 @@ def gateway_entry(client: str, name: str, link: GatewayLink) -> dict[str, Any]:
     if client == "goose":
         return {"enabled": True, "type": "streamable_http", "name": name, **entry}
     return entry
+
+
+def gateway_snippet(client: str, name: str, link: GatewayLink) -> str:
+    """A file of this client's that has nothing but the gateway, to copy from."""
+    file = f"mcp{_SUFFIXES.get(client, '.json')}"
+    start = "{}" if file.endswith(".json") else ""
+    path = servers_path(client, {}, Source(client, file, "user"), current_environment())
+    return entry_text(file, start).with_entry(path, name, gateway_entry(client, name, link))
 
 
 def install_gateway(

@@ -36,6 +36,11 @@ class _Rate:
         self._tokens -= 1
         return True
 
+    def used(self, now: float) -> int:
+        """How many calls of a second's worth are used up."""
+        filled = self._tokens + (now - self._at) * self._per_second
+        return max(0, round(self._per_second - min(filled, float(self._per_second))))
+
 
 class CallLimits:
     """Counts the calls that are under way, by client and by server."""
@@ -69,6 +74,19 @@ class CallLimits:
             raise _refused(f"{at_once} calls of this client are under way", "callsPerClient")
         self._of_client[key] += 1
         call.is_counted = True
+
+    def nearest(self) -> dict[str, tuple[int, str]]:
+        """How near each limit is, by its name: the most that anybody uses of it, and who."""
+        by_client = self._of_client.most_common(1)
+        by_server = self._of_server.most_common(1)
+        now, per_second = self._clock.monotonic(), self.limits.calls_per_second
+        rates = ((rate.used(now), key) for key, rate in self._rates.items())
+        busiest = max(rates, default=(0, ""))
+        return {
+            "callsPerClient": (by_client[0][1], by_client[0][0]) if by_client else (0, ""),
+            "callsPerServer": (by_server[0][1], by_server[0][0]) if by_server else (0, ""),
+            "callsPerSecond": busiest if per_second is not None else (0, ""),
+        }
 
     def passed_on(self, call: InboundCall, server_id: str) -> None:
         """A call goes to a server.

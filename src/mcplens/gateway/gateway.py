@@ -27,6 +27,7 @@ from mcplens.gateway.audit_log import AuditLog, line_of
 from mcplens.gateway.call_limits import CallLimits
 from mcplens.gateway.catalog import KINDS, ViewCatalog
 from mcplens.gateway.client_sessions import ClientSessions
+from mcplens.gateway.client_use import ClientUse, StatelessUses
 from mcplens.gateway.era_sessions import EraSessions
 from mcplens.gateway.fan_out import FanOut
 from mcplens.gateway.inbound_call import InboundCall, opened
@@ -74,6 +75,7 @@ class Gateway(ServerListener):
         self.era_sessions = EraSessions(self)
         self.client_sessions = ClientSessions(self)
         self.statistics = CallStatistics()
+        self.stateless_uses = StatelessUses()
         self.call_limits = CallLimits(self.settings.limits, clock)
         self.audit_log: AuditLog | None = None  # set by who starts the gateway
         self.is_draining = False
@@ -124,8 +126,9 @@ class Gateway(ServerListener):
         """The client that a peer is, known or new."""
         client = self.clients.get(peer)
         if client is None:
+            now = self.clock.wall()
             client = self.clients[peer] = InboundClient(
-                peer, f"client-{next(self._numbers)}", path=path
+                peer, f"client-{next(self._numbers)}", path=path, use=ClientUse(now, now)
             )
         return client
 
@@ -194,7 +197,11 @@ class Gateway(ServerListener):
 
     def began(self, call: InboundCall) -> None:
         """A request of a client's is being served; an open stream is not waited for."""
+        client, now = call.client, self.clock.wall()
+        if call.is_stateless:
+            client.use = self.stateless_uses.of(client, now)
         if call.method != LISTEN:
+            client.use.began(now)
             self._running += 1
             self._idle.clear()
 
@@ -202,6 +209,7 @@ class Gateway(ServerListener):
         """Publish how a request of a client's ended."""
         self._note(call, outcome, size_bytes)
         if call.method != LISTEN:
+            call.client.use.ended(outcome)
             self._running -= 1
             if self._running == 0:
                 self._idle.set()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import Raw
 
 from mcplens.errors import ServerError
+from mcplens.gateway.client_use import ClientUse
 from mcplens.gateway.wire import encoded, notification_message, request_message
 from mcplens.inbound.peer import Peer
 from mcplens.inbound.refusal import INTERNAL_ERROR
@@ -30,10 +31,11 @@ MAX_QUESTIONS: Final = 100
 class InboundClient:
     """A client that is connected to the gateway."""
 
-    def __init__(self, peer: Peer, client_id: str, *, path: str) -> None:
+    def __init__(self, peer: Peer, client_id: str, *, path: str, use: ClientUse) -> None:
         self.peer = peer
         self.id = client_id
         self.path = path  # where it is connected: the path of a view or of a server
+        self.use = use
         self.info: dict[str, Any] = {}
         self.capabilities: dict[str, Any] = {}
         self.log_level: str | None = None
@@ -52,6 +54,12 @@ class InboundClient:
         """How the client calls itself; for people only."""
         name = self.info.get("name")
         return name[:100] if isinstance(name, str) else "?"
+
+    @property
+    def version(self) -> str | None:
+        """The version that the client says it has; for people only."""
+        version = self.info.get("version")
+        return version[:100] if isinstance(version, str) else None
 
     @property
     def key(self) -> str:

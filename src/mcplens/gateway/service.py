@@ -159,6 +159,7 @@ class GatewayService:
         self._view_name = view_name
         self.address: Address | None = None  # while clients are served over HTTP
         self.token: str | None = None  # that opens it; a secret
+        self.is_port_fixed = False  # else it is another one after a restart
         self._app: GatewayApp | None = None
         self._stdio: ViewHandler | None = None
         self._settings = configuration.settings
@@ -257,6 +258,7 @@ class GatewayService:
             raise ConfigurationError("CONFIGURATION_INVALID", text)
         listener = listen(host, port)
         self.address, self.token = Address(host, listener.getsockname()[1]), token
+        self.is_port_fixed = port != 0
         try:
             self._check_loops(self.entries)
         except ConfigurationError:

@@ -22,6 +22,7 @@ from mcplens.web.api import (
     confirmation,
     exact_bytes,
     example_arguments,
+    gateway,
     history,
     patterns,
     questions,
@@ -39,8 +40,8 @@ from mcplens.workspace.workspace import Workspace
 # They register their commands when they are imported.
 SUBJECTS: Final = (
     answer_settings, auth, calls, catalog, collection_runs, collections, confirmation, exact_bytes,
-    example_arguments, history, patterns, questions, runs, server_entries, server_export, servers,
-    settings, taps, tasks,
+    example_arguments, gateway, history, patterns, questions, runs, server_entries, server_export,
+    servers, settings, taps, tasks,
 )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from mcplens.web.api.calls import CallView
 from mcplens.web.api.collection_runs import CollectionRunView
 from mcplens.web.api.errors import ErrorView
 from mcplens.web.api.events import EventView
+from mcplens.web.api.gateway import GatewayView
 from mcplens.web.api.questions import QuestionView
 from mcplens.web.api.runs import RunInfoView
 from mcplens.web.api.servers import ServerView
@@ -50,6 +51,7 @@ class Hello(_Message, frozen=True, kw_only=True):
     settings: list[SettingView]
     collection_runs: list[CollectionRunView]
     runs: list[RunInfoView]
+    gateway: GatewayView
 
 
 class CommandReply(_Message, frozen=True):
@@ -85,8 +87,8 @@ class Changed(_Message, frozen=True):
     """The latest view of one object; `value` is None for one that is gone.
 
     `what` says which: ServerView, CallView, QuestionView, TaskView, ListSummary, SettingView,
-    RecordingView, CollectionRunView, RunInfoView (of another process). `key` is its id (for lists,
-    the kind; for the recording, nothing).
+    RecordingView, CollectionRunView, RunInfoView (of another process), GatewayView. `key` is its id
+    (for lists, the kind; for the recording and the gateway, nothing).
     """
 
     what: ObjectKind

@@ -21,6 +21,7 @@ from mcplens.web.api.answer_settings import profile_views
 from mcplens.web.api.calls import LARGEST_IN_SNAPSHOT, call_view
 from mcplens.web.api.collection_runs import collection_run_view
 from mcplens.web.api.errors import error_view
+from mcplens.web.api.gateway import gateway_view
 from mcplens.web.api.questions import question_view
 from mcplens.web.api.runs import other_run_view
 from mcplens.web.api.servers import server_view
@@ -203,6 +204,7 @@ class Socket:
             settings=setting_views(workspace),
             collection_runs=shown(collection_run_view, workspace.collection_runs),
             runs=shown(other_run_view, workspace.other_runs.all()),
+            gateway=gateway_view(workspace),
         )
 
 

@@ -21,6 +21,7 @@ from mcplens.config.keys import InvalidValue
 from mcplens.config.model import Configuration, ServerEntry
 from mcplens.config.views import parse_address
 from mcplens.downstream.client_setup import refuse
+from mcplens.downstream.listener import ServerListener
 from mcplens.errors import ConfigurationError, InspectorError
 from mcplens.events import (
     Event,
@@ -65,7 +66,7 @@ class PersonAtPage:
         return refuse(request)
 
 
-class GatewaySwitch:
+class GatewaySwitch(ServerListener):
     """The gateway, if it is on."""
 
     def __init__(self, workspace: Workspace, changed: Callable[[], None]) -> None:
@@ -73,10 +74,12 @@ class GatewaySwitch:
         self.is_permanent = False  # the process is there for it: it cannot be switched off
         self.since: float | None = None
         self.problem: InspectorError | None = None  # why a newer configuration is not used
+        self.revision = 0  # another one when what is published may have changed
         self._workspace = workspace
         self._changed = changed
         self._work = Background()
         self._stop: asyncio.Event | None = None
+        self._serving: asyncio.Task[None] | None = None
         self._is_tell_due = False
 
     def __repr__(self) -> str:
@@ -129,6 +132,7 @@ class GatewaySwitch:
         )
         self.service, self.since, self.problem = service, workspace.clock.wall(), None
         workspace.bus_reader.add(self._handle_batch)
+        unlisten = live.listen(self)
         workspace.reload()
         live.start()
         self._changed()
@@ -138,6 +142,7 @@ class GatewaySwitch:
         finally:
             self.service = self.since = None
             workspace.bus_reader.remove(self._handle_batch)
+            unlisten()
             await live.stop()
             live.use_options(former)
             self._changed()
@@ -152,7 +157,7 @@ class GatewaySwitch:
             raise InspectorError("INVALID_REQUEST", "the gateway is on already")
         self._stop = asyncio.Event()
         is_ready = asyncio.get_running_loop().create_future()
-        self._work.start(self._run(self._stop, is_ready), "gateway")
+        self._serving = self._work.start(self._run(self._stop, is_ready), "gateway")
         await is_ready
 
     async def turn_off(self) -> None:
@@ -165,13 +170,17 @@ class GatewaySwitch:
             text = "`mcplens gateway` ends with its process" if self.is_on else "it is off already"
             raise InspectorError("INVALID_REQUEST", f"the gateway cannot be switched off: {text}")
         self._stop.set()
-        await self._work.ended()
+        await self._ended()
+
+    async def _ended(self) -> None:
+        if self._serving is not None:
+            await asyncio.wait([self._serving])
 
     async def end(self) -> None:
         """The workspace is closed."""
         if self._stop is not None:
             self._stop.set()
-            await self._work.ended()
+        await self._ended()
         await self._work.end()
 
     async def _run(self, stop: asyncio.Event, is_ready: asyncio.Future[None]) -> None:
@@ -214,6 +223,7 @@ class GatewaySwitch:
         former, self.problem = self.problem, None
         try:
             self.service.follow(self.entries(), self._workspace.config_files.configuration)
+            self.revision += 1
         except (ConfigurationError, InvalidValue) as problem:
             self.problem = _as_error(problem)
         if self.problem != former:
@@ -222,11 +232,25 @@ class GatewaySwitch:
     # -- what happens --------------------------------------------------------------------------
 
     def _handle_batch(self, batch: list[Event], missed: int) -> None:
-        if self._is_tell_due or not self._workspace.has_listeners:
-            return
         if missed or any(type(event) in _INBOUND for event in batch):
+            self._tell_soon()
+
+    def servers_changed(self) -> None:
+        self.revision += 1
+        self._tell_soon()
+
+    def state_changed(self, server_id: str) -> None:
+        self._tell_soon()
+
+    def list_changed(self, server_id: str, kind: str) -> None:
+        self.revision += 1
+        self._tell_soon()
+
+    def _tell_soon(self) -> None:
+        """Tell open pages, at most a few times a second."""
+        if not self._is_tell_due and self._workspace.has_listeners:
             self._is_tell_due = True
-            self._work.start(self._tell(), "tell of calls")
+            self._work.start(self._tell(), "tell of the gateway")
 
     async def _tell(self) -> None:
         await self._workspace.clock.sleep(_TELL_S)

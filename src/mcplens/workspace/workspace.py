@@ -58,7 +58,7 @@ from mcplens.workspace.tasks import Role, Tasks
 
 ObjectKind = Literal[
     "servers", "calls", "questions", "tasks", "lists", "settings", "recording", "collection_runs",
-    "runs",
+    "runs", "gateway",
 ]  # fmt: skip
 # The kind of object that changed, its key, and the server that it belongs to ("" for none).
 OnChange = Callable[[ObjectKind, str, str], None]
@@ -115,7 +115,7 @@ class Workspace:
             needs_confirmation=self.confirmations.is_needed,
             offers=lambda entry: entry.enabled and entry.source.kind != BUILT_IN,
         )
-        self.gateway = GatewaySwitch(self, lambda: None)
+        self.gateway = GatewaySwitch(self, lambda: self.changed("gateway", ""))
         self.bus_reader = self.live_servers.bus_reader
         self.servers: dict[str, Server] = {}
         self.recording_path = default_path() if isinstance(record, bool) else record

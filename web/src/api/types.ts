@@ -7,7 +7,7 @@ export type CallStatus = "pending" | "in_progress" | "completed" | "cancelled" |
 
 export type ListKind = "tools" | "resources" | "resource_templates" | "prompts";
 
-export type ObjectKind = "servers" | "calls" | "questions" | "tasks" | "lists" | "settings" | "recording" | "collection_runs" | "runs";
+export type ObjectKind = "servers" | "calls" | "questions" | "tasks" | "lists" | "settings" | "recording" | "collection_runs" | "runs" | "gateway";
 
 export type StepState = "pending" | "paused" | "started" | "waiting" | "done" | "failed";
 
@@ -53,6 +53,34 @@ export interface AnswerSampling {
   question_id: string;
   result: unknown;
   force?: boolean;
+}
+
+/**
+ * What is known of a request after its end; `name` is a tool, a prompt or a URI.
+ */
+export interface AuditLine {
+  time: number;
+  run: string;
+  seq: number;
+  client: string;
+  client_id: string;
+  path: string;
+  method: string;
+  name: string | null;
+  server: string;
+  outcome: string;
+  seconds: number;
+  request_bytes: number;
+  answer_bytes: number;
+}
+
+/**
+ * The newest lines of the audit log, the newest first; `path` is null if none is written.
+ */
+export interface AuditView {
+  path: string | null;
+  problem: string | null;
+  lines: AuditLine[];
 }
 
 /**
@@ -211,8 +239,8 @@ export interface ChangeTap {
  * The latest view of one object; `value` is None for one that is gone.
  *
  * `what` says which: ServerView, CallView, QuestionView, TaskView, ListSummary, SettingView,
- * RecordingView, CollectionRunView, RunInfoView (of another process). `key` is its id (for lists,
- * the kind; for the recording, nothing).
+ * RecordingView, CollectionRunView, RunInfoView (of another process), GatewayView. `key` is its id
+ * (for lists, the kind; for the recording and the gateway, nothing).
  */
 export interface Changed {
   type: "Changed";
@@ -669,6 +697,120 @@ export interface FoundView {
   tap: "by_url" | "installed" | "offered" | null;
 }
 
+/**
+ * The newest lines of the audit log.
+ */
+export interface GatewayAudit {
+  type: "GatewayAudit";
+  id: number;
+  count?: number;
+}
+
+/**
+ * A client of the gateway. One without a session (2026-07-28) was last seen at `last_at`.
+ *
+ * `client_id` is null for those: requests of the same name at the same path are counted together.
+ */
+export interface GatewayClientView {
+  client_id: string | null;
+  name: string;
+  version: string | null;
+  protocol_version: string | null;
+  path: string;
+  transport: string;
+  since: number;
+  last_at: number;
+  in_flight: number;
+  calls: number;
+  errors: number;
+}
+
+/**
+ * The entry for each client; the token is masked unless `is_revealed`.
+ */
+export interface GatewayEntries {
+  type: "GatewayEntries";
+  id: number;
+  path?: string;
+  is_revealed?: boolean;
+}
+
+/**
+ * The gateway as a client's configuration has it, and the command that writes it there.
+ *
+ * `command` is null where the port is not fixed: the entry would be wrong after a restart.
+ */
+export interface GatewayEntryView {
+  client: string;
+  title: string;
+  text: string;
+  command: string | null;
+}
+
+/**
+ * A limit: `most` is null where there is none, `used` where nothing is counted.
+ *
+ * `by` is the client or server that is nearest to it. One that `is_set` is in the configuration.
+ */
+export interface GatewayLimitView {
+  name: string;
+  most: number | null;
+  used: number | null;
+  by: string | null;
+  is_set: boolean;
+}
+
+/**
+ * A server behind the gateway: what it publishes, and how often it was called.
+ */
+export interface GatewayServerView {
+  server_id: string;
+  status: string;
+  since: number;
+  error: string | null;
+  retry_at: number | null;
+  is_paused: boolean;
+  is_loop: boolean;
+  tools: number;
+  prompts: number;
+  resources: number;
+  is_stale: boolean;
+  calls: number;
+  failed: number;
+}
+
+/**
+ * The bearer token that opens a path of the gateway; null if none is asked for.
+ */
+export interface GatewayToken {
+  type: "GatewayToken";
+  id: number;
+  path?: string;
+}
+
+/**
+ * The gateway of this process.
+ *
+ * One that `is_permanent` is on for as long as the process runs. `url` is null while it is off,
+ * and where it serves the program that started it. `revision` is another one when what the views
+ * publish may have changed. `problem` says why a newer configuration is not used.
+ */
+export interface GatewayView {
+  is_on: boolean;
+  is_permanent: boolean;
+  is_draining: boolean;
+  since: number | null;
+  url: string | null;
+  has_token: boolean;
+  listen: string;
+  problem: ErrorView | null;
+  revision: number;
+  in_flight: number;
+  clients: GatewayClientView[];
+  servers: GatewayServerView[];
+  limits: GatewayLimitView[];
+}
+
 export interface GetPrompt {
   type: "GetPrompt";
   id: number;
@@ -714,6 +856,17 @@ export interface Hello {
   settings: SettingView[];
   collection_runs: CollectionRunView[];
   runs: RunInfoView[];
+  gateway: GatewayView;
+}
+
+/**
+ * Something that a view does not show, and why.
+ */
+export interface HiddenView {
+  kind: string;
+  server_id: string;
+  name: string;
+  reason: string;
 }
 
 /**
@@ -1036,6 +1189,33 @@ export interface ProgressView {
   total: number | null;
   message: string | null;
   at: number;
+}
+
+/**
+ * A view at its path. The one without a name shows everything.
+ *
+ * `hidden` has the first of what it does not show, `hidden_count` counts all; `problems` says
+ * which names collided or were left out.
+ */
+export interface PublishedView {
+  name: string;
+  path: string;
+  url: string | null;
+  has_own_token: boolean;
+  tools: number;
+  prompts: number;
+  resources: number;
+  hidden: HiddenView[];
+  hidden_count: number;
+  problems: string[];
+}
+
+/**
+ * What each view publishes and hides.
+ */
+export interface PublishedViews {
+  type: "PublishedViews";
+  id: number;
 }
 
 /**
@@ -1818,6 +1998,22 @@ export interface TokenView {
   refresh_token: string | null;
 }
 
+/**
+ * Stop the gateway, once the calls that are under way have ended; servers stay connected.
+ */
+export interface TurnGatewayOff {
+  type: "TurnGatewayOff";
+  id: number;
+}
+
+/**
+ * Start the gateway where the configuration says; the enabled servers are connected.
+ */
+export interface TurnGatewayOn {
+  type: "TurnGatewayOn";
+  id: number;
+}
+
 export interface Unpin {
   type: "Unpin";
   id: number;
@@ -1904,6 +2100,9 @@ export type Command =
   | ForgetRegistration
   | ForgetRun
   | FoundServers
+  | GatewayAudit
+  | GatewayEntries
+  | GatewayToken
   | GetPrompt
   | GetTaskResult
   | List
@@ -1919,6 +2118,7 @@ export type Command =
   | Pin
   | Ping
   | PlanRun
+  | PublishedViews
   | ReadResource
   | RefreshToken
   | RejectQuestion
@@ -1954,6 +2154,8 @@ export type Command =
   | StopList
   | StopRun
   | Subscribe
+  | TurnGatewayOff
+  | TurnGatewayOn
   | Unpin
   | Unsubscribe;
 
@@ -1996,6 +2198,9 @@ export interface Replies {
   ForgetRegistration: AuthView | null;
   ForgetRun: null;
   FoundServers: FoundView[];
+  GatewayAudit: AuditView;
+  GatewayEntries: GatewayEntryView[];
+  GatewayToken: string | null;
   GetPrompt: CallView;
   GetTaskResult: CallView;
   List: ListView;
@@ -2011,6 +2216,7 @@ export interface Replies {
   Pin: PinView[];
   Ping: PingView;
   PlanRun: RunPlanView;
+  PublishedViews: PublishedView[];
   ReadResource: CallView;
   RefreshToken: AuthView | null;
   RejectQuestion: null;
@@ -2045,6 +2251,8 @@ export interface Replies {
   StopList: ListSummary;
   StopRun: CollectionRunView;
   Subscribe: ServerView;
+  TurnGatewayOff: GatewayView;
+  TurnGatewayOn: GatewayView;
   Unpin: PinView[];
   Unsubscribe: ServerView;
 }
@@ -2062,4 +2270,5 @@ export interface ObjectViews {
   recording: RecordingView;
   collection_runs: CollectionRunView;
   runs: RunInfoView;
+  gateway: GatewayView;
 }

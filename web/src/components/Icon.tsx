@@ -18,6 +18,7 @@ const PATHS = {
   edit: "M3 13l.7-3L10.5 3.2l2.3 2.3L6 12.3Z",
   expand: "M4 2l4 4 4-4M4 8l4 4 4-4",
   external: "M9 3h4v4M13 3 7.5 8.5M11.5 9.5v3.5H3V4.5h3.5",
+  gateway: "M8 2v4M8 10v4M2 8h4M10 8h4M6 6h4v4H6Z",
   file: "M4 2h5l3.5 3.5V14H4ZM9 2v3.5h3.5",
   folder: "M2 4h4l1.5 1.5H14V13H2Z",
   info: "M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8M8 7.2v4M8 4.8v.1",

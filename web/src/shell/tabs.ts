@@ -11,7 +11,7 @@ export const DIGITS = 9;
 export interface Tab {
   label: string;
   icon: IconName;
-  screen: Screen | "servers" | "collections" | "settings";
+  screen: Screen | "servers" | "collections" | "settings" | "gateway";
   /** Other words that people type to find it. */
   words: string;
   /** Of mcplens as a whole, not of the current server: stands at the end of the bar. */
@@ -57,6 +57,13 @@ export const TABS: Tab[] = [
     isGlobal: true,
     words: "saved calls examples yaml favourites favorites bookmarks test",
   },
+  {
+    label: "Gateway",
+    icon: "gateway",
+    screen: "gateway",
+    isGlobal: true,
+    words: "agents clients proxy endpoint aggregate views limits audit token inbound connect",
+  },
 ];
 
 /** Whether a screen can be gone to: a sign-in only where there is one. */
@@ -98,10 +105,13 @@ export function isTabShown(
   return screen !== "logs" || isUsed(server);
 }
 
+/** Whether a screen belongs to no server. */
+const isOfNoServer = (screen: Tab["screen"]): screen is Exclude<Tab["screen"], Screen> =>
+  ["servers", "settings", "collections", "gateway"].includes(screen);
+
 /** Target of a tab: the last visited item; on its own screen, the list without a selection. */
 export function tabPath({ screen }: Tab, server: ServerView | null, place: PageLocation): string {
-  if (screen === "servers" || screen === "settings" || screen === "collections")
-    return `/${screen}`;
+  if (isOfNoServer(screen)) return `/${screen}`;
   if (!server) return screen === "traffic" || screen === "logs" ? `/${screen}` : "/servers";
   const bare = pathTo(server.server_id, screen);
   return place.screen === screen ? bare : (lastPath(server.server_id, screen) ?? bare);

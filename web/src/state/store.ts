@@ -6,6 +6,7 @@ import type {
   CallView,
   Changed,
   CollectionRunView,
+  GatewayView,
   Hello,
   ListSummary,
   ObjectKind,
@@ -37,6 +38,8 @@ interface Inspector {
   profiles: ProfileView[];
   /** Runs that other processes record, or have recorded while this page was open. */
   runs: Map<string, RunInfoView>;
+  /** Null until the backend has said. */
+  gateway: GatewayView | null;
 }
 
 export const emptyInspector = (): Inspector => ({
@@ -54,6 +57,7 @@ export const emptyInspector = (): Inspector => ({
   collectionRuns: new Map(),
   profiles: [],
   runs: new Map(),
+  gateway: null,
 });
 
 export const useInspector = create<Inspector>()(emptyInspector);
@@ -79,6 +83,7 @@ function fromHello(state: Inspector, hello: Hello): Partial<Inspector> {
     collectionRuns: byKey(hello.collection_runs, (run) => run.collection_run_id),
     profiles: hello.profiles,
     runs: byKey(hello.runs, ({ run }) => run.run_id),
+    gateway: hello.gateway,
   };
 }
 
@@ -142,6 +147,8 @@ function applyChange(state: Inspector, change: Changed): Partial<Inspector> {
       return { runs: withEntry(state.runs, key, value) };
     case "recording":
       return { recording_problem: value?.problem ?? null };
+    case "gateway":
+      return { gateway: value };
   }
 }
 

@@ -103,6 +103,21 @@ export function aHello(part: Partial<Hello> = {}): Hello {
     collection_runs: [],
     profiles: [],
     runs: [],
+    gateway: {
+      is_on: false,
+      is_permanent: false,
+      is_draining: false,
+      since: null,
+      url: null,
+      has_token: false,
+      listen: "",
+      problem: null,
+      revision: 0,
+      in_flight: 0,
+      clients: [],
+      servers: [],
+      limits: [],
+    },
     ...part,
   };
 }

@@ -1,0 +1,431 @@
+"""The gateway as the page shows it: on or off, its clients, views, limits and audit log.
+
+Tokens are never part of a view that is pushed to pages; a command reveals them to the page that
+asks. The parts that can be large (what views hide, the audit log) are fetched by commands.
+"""
+
+from __future__ import annotations
+
+import shlex
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from mcplens.config.gateway_entries import (
+    DEFAULT_NAME,
+    GATEWAY_CLIENTS,
+    STARTS_COMMANDS,
+    GatewayLink,
+    command_link,
+    gateway_snippet,
+)
+from mcplens.config.tool_entries import client_title
+from mcplens.downstream.server_connection import ServerConnection
+from mcplens.errors import InspectorError
+from mcplens.gateway.audit_log import AuditLine, tail
+from mcplens.gateway.gateway import Gateway
+from mcplens.gateway.service import GatewayService, inbound_limits
+from mcplens.gateway.view_handler import ViewHandler
+from mcplens.inbound.limits import Limits
+from mcplens.web.api.errors import ErrorView, error_view
+from mcplens.web.registry import Command, command, latest_view
+from mcplens.web.thread_pool import run_in_thread
+from mcplens.workspace.workspace import Workspace
+
+# Enough to see a pattern; the counts are of all.
+_MOST_HIDDEN: Final = 500
+_MOST_CLIENTS: Final = 200
+_MOST_LINES: Final = 200
+# Stands for a token until it is asked for.
+MASK: Final = "••••••••"
+_PIPES: Final = "stdio"
+
+
+class GatewayClientView(msgspec.Struct, frozen=True):
+    """A client of the gateway. One without a session (2026-07-28) was last seen at `last_at`.
+
+    `client_id` is null for those: requests of the same name at the same path are counted together.
+    """
+
+    client_id: str | None
+    name: str
+    version: str | None
+    protocol_version: str | None
+    path: str
+    transport: str
+    since: float
+    last_at: float
+    in_flight: int
+    calls: int
+    errors: int
+
+
+class GatewayServerView(msgspec.Struct, frozen=True):
+    """A server behind the gateway: what it publishes, and how often it was called."""
+
+    server_id: str
+    status: str
+    since: float
+    error: str | None
+    retry_at: float | None
+    is_paused: bool
+    is_loop: bool
+    tools: int
+    prompts: int
+    resources: int
+    is_stale: bool
+    calls: int
+    failed: int
+
+
+class GatewayLimitView(msgspec.Struct, frozen=True):
+    """A limit: `most` is null where there is none, `used` where nothing is counted.
+
+    `by` is the client or server that is nearest to it. One that `is_set` is in the configuration.
+    """
+
+    name: str
+    most: int | None
+    used: int | None
+    by: str | None
+    is_set: bool
+
+
+class GatewayView(msgspec.Struct, frozen=True):
+    """The gateway of this process.
+
+    One that `is_permanent` is on for as long as the process runs. `url` is null while it is off,
+    and where it serves the program that started it. `revision` is another one when what the views
+    publish may have changed. `problem` says why a newer configuration is not used.
+    """
+
+    is_on: bool
+    is_permanent: bool
+    is_draining: bool
+    since: float | None
+    url: str | None
+    has_token: bool
+    listen: str
+    problem: ErrorView | None
+    revision: int
+    in_flight: int
+    clients: list[GatewayClientView]
+    servers: list[GatewayServerView]
+    limits: list[GatewayLimitView]
+
+
+@latest_view("gateway")
+def latest_gateway(workspace: Workspace, key: str) -> GatewayView:
+    return gateway_view(workspace)
+
+
+def gateway_view(workspace: Workspace) -> GatewayView:
+    switch, service = workspace.gateway, workspace.gateway.service
+    gateway = service.gateway if service is not None else None
+    address = service.address if service is not None else None
+    listen = workspace.config_files.configuration.settings.gateway.get("listen")
+    return GatewayView(
+        is_on=gateway is not None,
+        is_permanent=switch.is_permanent,
+        is_draining=gateway is not None and gateway.is_draining,
+        since=switch.since,
+        url=address.url("/mcp") if address is not None else None,
+        has_token=service is not None and service.token is not None,
+        listen=listen if isinstance(listen, str) else "",
+        problem=error_view(switch.problem.to_dict()) if switch.problem is not None else None,
+        revision=switch.revision,
+        in_flight=gateway.running_calls if gateway is not None else 0,
+        clients=_clients(gateway) if gateway is not None else [],
+        servers=[_server(gateway, one) for one in gateway.offered()] if gateway else [],
+        limits=_limits(service) if service is not None else [],
+    )
+
+
+def _clients(gateway: Gateway) -> list[GatewayClientView]:
+    found = [
+        GatewayClientView(
+            client.id,
+            client.name,
+            client.version,
+            client.peer.protocol_version,
+            client.path,
+            client.peer.kind,
+            use.since,
+            use.last_at,
+            use.in_flight,
+            use.calls,
+            use.errors,
+        )
+        for client in gateway.clients.values()
+        if client.is_ready
+        for use in (client.use,)
+    ]
+    found += [
+        GatewayClientView(
+            None,
+            one.name,
+            one.version,
+            "2026-07-28",
+            one.path,
+            _PIPES if one.path == _PIPES else "http",
+            use.since,
+            use.last_at,
+            use.in_flight,
+            use.calls,
+            use.errors,
+        )
+        for one, use in gateway.stateless_uses.uses.items()
+    ]
+    return sorted(found, key=lambda one: one.last_at, reverse=True)[:_MOST_CLIENTS]
+
+
+def _server(gateway: Gateway, connection: ServerConnection) -> GatewayServerView:
+    state, lists = connection.state, connection.lists
+    counts = gateway.statistics.servers.get(connection.server_id)
+    return GatewayServerView(
+        connection.server_id,
+        state.status.value,
+        state.since,
+        state.message or None,
+        state.retry_at,
+        state.is_paused,
+        gateway.is_loop(connection),
+        len(lists["tools"].items),
+        len(lists["prompts"].items),
+        len(lists["resources"].items) + len(lists["resource_templates"].items),
+        any(each.is_stale for each in lists),
+        counts.calls if counts is not None else 0,
+        counts.failed if counts is not None else 0,
+    )
+
+
+def _limits(service: GatewayService) -> list[GatewayLimitView]:
+    gateway, chosen = service.gateway, service.published.settings.limits
+    inbound: Limits = inbound_limits(service.published.settings)
+    nearest = gateway.call_limits.nearest()
+    names = {client.key: client.name for client in gateway.clients.values()}
+    sessions = sum(not client.is_stateless for client in gateway.clients.values())
+
+    def counted(name: str, most: int | None, is_set: bool) -> GatewayLimitView:
+        used, by = nearest[name]
+        return GatewayLimitView(name, most, used, names.get(by, by) or None, is_set)
+
+    return [
+        GatewayLimitView(
+            "sessions", inbound.max_sessions, sessions, None, chosen.sessions is not None
+        ),
+        counted("callsPerClient", inbound.max_requests, chosen.calls_per_client is not None),
+        counted("callsPerServer", chosen.calls_per_server, chosen.calls_per_server is not None),
+        counted("callsPerSecond", chosen.calls_per_second, chosen.calls_per_second is not None),
+        GatewayLimitView(
+            "requestBytes", inbound.max_message_bytes, None, None, chosen.request_bytes is not None
+        ),
+    ]
+
+
+# -- on and off --------------------------------------------------------------------------------
+
+
+class TurnGatewayOn(Command, frozen=True, kw_only=True):
+    """Start the gateway where the configuration says; the enabled servers are connected."""
+
+
+@command
+async def turn_gateway_on(workspace: Workspace, command: TurnGatewayOn) -> GatewayView:
+    await workspace.gateway.turn_on()
+    return gateway_view(workspace)
+
+
+class TurnGatewayOff(Command, frozen=True, kw_only=True):
+    """Stop the gateway, once the calls that are under way have ended; servers stay connected."""
+
+
+@command
+async def turn_gateway_off(workspace: Workspace, command: TurnGatewayOff) -> GatewayView:
+    await workspace.gateway.turn_off()
+    return gateway_view(workspace)
+
+
+def _running(workspace: Workspace) -> GatewayService:
+    service = workspace.gateway.service
+    if service is None:
+        raise InspectorError("INVALID_REQUEST", "the gateway is off")
+    return service
+
+
+# -- views -------------------------------------------------------------------------------------
+
+
+class HiddenView(msgspec.Struct, frozen=True):
+    """Something that a view does not show, and why."""
+
+    kind: str
+    server_id: str
+    name: str
+    reason: str
+
+
+class PublishedView(msgspec.Struct, frozen=True):
+    """A view at its path. The one without a name shows everything.
+
+    `hidden` has the first of what it does not show, `hidden_count` counts all; `problems` says
+    which names collided or were left out.
+    """
+
+    name: str
+    path: str
+    url: str | None
+    has_own_token: bool
+    tools: int
+    prompts: int
+    resources: int
+    hidden: list[HiddenView]
+    hidden_count: int
+    problems: list[str]
+
+
+class PublishedViews(Command, frozen=True, kw_only=True):
+    """What each view publishes and hides."""
+
+
+@command
+async def published_views(workspace: Workspace, command: PublishedViews) -> list[PublishedView]:
+    service = _running(workspace)
+    handlers = [one for one in service.gateway.handlers if isinstance(one, ViewHandler)]
+    handlers.sort(key=lambda one: one.path)
+    return [_published(service, handler) for handler in handlers]
+
+
+def _published(service: GatewayService, handler: ViewHandler) -> PublishedView:
+    catalog, view, address = handler.catalog, handler.view, service.address
+    items = catalog.items
+    hidden = [
+        HiddenView(one.kind, one.server_id, one.name, one.reason)
+        for one in catalog.hidden[:_MOST_HIDDEN]
+    ]
+    return PublishedView(
+        view.name,
+        handler.path,
+        address.url(handler.path) if address is not None else None,
+        view.token is not None,
+        len(items["tools"]),
+        len(items["prompts"]),
+        len(items["resources"]) + len(items["resource_templates"]),
+        hidden,
+        len(catalog.hidden),
+        list(catalog.problems)[:_MOST_HIDDEN],
+    )
+
+
+# -- for clients -------------------------------------------------------------------------------
+
+
+class GatewayEntryView(msgspec.Struct, frozen=True):
+    """The gateway as a client's configuration has it, and the command that writes it there.
+
+    `command` is null where the port is not fixed: the entry would be wrong after a restart.
+    """
+
+    client: str
+    title: str
+    text: str
+    command: str | None
+
+
+class GatewayEntries(Command, frozen=True, kw_only=True):
+    """The entry for each client; the token is masked unless `is_revealed`."""
+
+    path: str = "/mcp"
+    is_revealed: bool = False
+
+
+class GatewayToken(Command, frozen=True, kw_only=True):
+    """The bearer token that opens a path of the gateway; null if none is asked for."""
+
+    path: str = "/mcp"
+
+
+@command
+async def gateway_token(workspace: Workspace, command: GatewayToken) -> str | None:
+    return _token(_running(workspace), command.path)
+
+
+@command
+async def gateway_entries(workspace: Workspace, command: GatewayEntries) -> list[GatewayEntryView]:
+    service = _running(workspace)
+    if service.address is None:
+        return []
+    token = _token(service, command.path) or ""
+    if token and not command.is_revealed:
+        token = MASK
+    link = GatewayLink(url=service.address.url(command.path), token=token)
+    view = _view_at(service, command.path)
+    return [_entry(service, client, link, view) for client in GATEWAY_CLIENTS]
+
+
+def _entry(
+    service: GatewayService, client: str, link: GatewayLink, view: str | None
+) -> GatewayEntryView:
+    words = ["mcplens", "gateway", "install", client]
+    options = [] if view is None else ["--view", view]
+    if client in STARTS_COMMANDS:
+        link = command_link(options)
+    elif service.address is not None and not service.is_port_fixed:
+        words = []
+    elif service.address is not None:
+        options = ["--listen", f"{service.address.host}:{service.address.port}", *options]
+    text = gateway_snippet(client, DEFAULT_NAME, link)
+    command = shlex.join([*words, *options]) if words else None
+    return GatewayEntryView(client, client_title(client), text, command)
+
+
+def _token(service: GatewayService, path: str) -> str | None:
+    handler = service.gateway.handler_at(path)
+    own = handler.view.token if isinstance(handler, ViewHandler) else None
+    return own or service.token
+
+
+def _view_at(service: GatewayService, path: str) -> str | None:
+    handler = service.gateway.handler_at(path)
+    if not isinstance(handler, ViewHandler):
+        raise InspectorError("INVALID_REQUEST", f"the gateway has no view at {path}")
+    return None if path == "/mcp" else handler.view.name
+
+
+# -- the audit log -----------------------------------------------------------------------------
+
+
+class AuditView(msgspec.Struct, frozen=True):
+    """The newest lines of the audit log, the newest first; `path` is null if none is written."""
+
+    path: str | None
+    problem: str | None
+    lines: list[AuditLine]
+
+
+class GatewayAudit(Command, frozen=True, kw_only=True):
+    """The newest lines of the audit log."""
+
+    count: int = 50
+
+
+@command
+async def gateway_audit(workspace: Workspace, command: GatewayAudit) -> AuditView:
+    log = _running(workspace).gateway.audit_log
+    if log is None:
+        return AuditView(None, None, [])
+    count = max(1, min(command.count, _MOST_LINES))
+    lines = await run_in_thread(partial(_lines, log.path, count))
+    return AuditView(str(log.path), log.problem, lines)
+
+
+def _lines(path: Path, count: int) -> list[AuditLine]:
+    found = []
+    for line in tail(path, count):
+        try:
+            found.append(msgspec.convert(line, AuditLine))
+        except msgspec.ValidationError:
+            continue  # of another version
+    return found

@@ -1,0 +1,174 @@
+"""The Gateway screen: a real gateway, a real client, and a browser that looks at both."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+import mcplens
+
+from .browser import Watched, copy_by, watched
+from .site import Site, gateway_site, site
+from .test_screens import THEMES
+
+TOKEN = "a-token-of-our-own-1234"
+BEARER = {"Authorization": f"Bearer {TOKEN}"}
+AGENT = {"name": "test-agent", "version": "4.2"}
+CLIPBOARD = ["clipboard-read", "clipboard-write"]
+DEMO = {"command": sys.executable, "args": ["-m", "mcplens.demo"]}
+VIEWS = {
+    "reading": {
+        "allow": {"tools": ["*:echo", "*:add"]},
+        "deny": {"prompts": ["*"]},
+        "token": "the-token-of-the-view-1",
+    }
+}
+
+
+def configure(home: Path) -> None:
+    folder = home / "config" / "mcplens"
+    folder.mkdir(parents=True, exist_ok=True)
+    servers = {
+        "weather": DEMO,
+        "broken": {"command": sys.executable, "args": ["-c", "raise SystemExit('no key is set')"]},
+    }
+    limits = {"callsPerClient": 20}
+    content = {"mcpServers": servers, "views": VIEWS, "gateway": {"limits": limits}}
+    (folder / "mcp.json").write_text(json.dumps(content))
+
+
+@pytest.fixture(scope="module")
+def gateway(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    home: Path = tmp_path_factory.mktemp("home")
+    configure(home)
+    with gateway_site(home, "--token", TOKEN) as running:
+        yield running
+
+
+def test_a_client_its_calls_and_the_log_are_there_as_they_happen(
+    browser: Browser, gateway: Site
+) -> None:
+    url = gateway.printed.split()[0]
+    with watched(browser, gateway) as window:
+        page = window.enter("/servers")
+        page.get_by_role("navigation", name="Screens").get_by_role("link", name="Gateway").click()
+        expect(page.get_by_role("heading", name="Gateway")).to_be_visible()
+        page.get_by_text("No client has connected yet").wait_for()
+        servers = page.get_by_role("region", name="Servers")
+        expect(servers.get_by_role("row", name="weather")).to_contain_text("Connected")
+        expect(servers.get_by_role("row", name="broken")).to_contain_text("Failed")
+        with mcplens.connect_sync(
+            url, headers=BEARER, client_info=AGENT, protocol_version="2025-11-25"
+        ) as client:
+            client.call_tool("weather__echo", {"text": "hi"})
+            row = page.get_by_role("region", name="Clients").get_by_role("row", name="test-agent")
+            expect(row).to_contain_text("4.2")
+            expect(row).to_contain_text("2025-11-25")
+            expect(row).to_contain_text("/mcp")
+        expect(page.get_by_text("No client has connected yet")).to_be_visible()
+        audit = page.get_by_role("region", name="Audit log")
+        audit.get_by_role("row", name="weather__echo").first.wait_for()
+        off = page.get_by_role("button", name="Turn off")
+        expect(off).to_have_attribute("aria-disabled", "true")
+        window.assert_clean()
+
+
+def test_the_token_is_masked_until_it_is_asked_for(browser: Browser, gateway: Site) -> None:
+    with watched(browser, gateway, permissions=CLIPBOARD) as window:
+        page = window.enter("/gateway")
+        access = page.get_by_role("region", name="Access")
+        expect(access).to_contain_text(gateway.printed.split()[0])
+        access.get_by_text("Bearer ••••••••").wait_for()
+        assert TOKEN not in page.content()
+        assert copy_by(page, access.get_by_role("button", name="Copy the token")) == TOKEN
+        copied = copy_by(page, access.get_by_role("button", name="Copy the entry for Claude Code"))
+        assert json.loads(copied)["mcpServers"]["mcplens"]["headers"] == BEARER
+        assert TOKEN not in page.content()
+        access.get_by_role("button", name="Show").click()
+        expect(access).to_contain_text(TOKEN)
+        access.get_by_role("button", name="Hide").click()
+        expect(access).not_to_contain_text(TOKEN)
+        access.get_by_role("combobox", name="Client").click()
+        page.get_by_role("option", name="Claude Desktop").click()
+        expect(access).to_contain_text("mcplens gateway install claude-desktop")
+        window.assert_clean()
+
+
+def test_a_view_tells_what_it_hides_and_why(browser: Browser, gateway: Site) -> None:
+    with watched(browser, gateway) as window:
+        page = window.enter("/gateway")
+        views = page.get_by_role("region", name="Views", exact=True)
+        views.get_by_role("row", name="reading").get_by_text("2 tools").wait_for()
+        views.get_by_role("button", name="hidden by reading").press("Enter")
+        expect(views).to_contain_text("allow.tools does not name it")
+        expect(views).to_contain_text("weather:elicit-form tool")
+        expect(views).to_contain_text("deny.prompts has '*'")
+        assert "the-token-of-the-view-1" not in page.content()
+        expect(page.get_by_role("region", name="Limits", exact=True)).to_contain_text(
+            "gateway.limits.callsPerClient"
+        )
+        window.assert_clean()
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_screen_of_a_gateway_that_is_on_is_clean(
+    browser: Browser, gateway: Site, width: int
+) -> None:
+    size = {"width": width, "height": 1400}
+    url = gateway.printed.split()[0]
+    findings = {}
+    with (
+        watched(browser, gateway, viewport=size, reduced_motion="reduce") as window,
+        mcplens.connect_sync(
+            url, headers=BEARER, client_info=AGENT, protocol_version="2025-11-25"
+        ) as client,
+    ):
+        client.call_tool("weather__echo", {"text": "hi"})
+        page = window.enter("/gateway")
+        page.get_by_role("row", name="test-agent").first.wait_for()
+        page.get_by_role("row", name="weather__echo").first.wait_for()
+        page.get_by_role("button", name="hidden by reading").click()
+        page.get_by_role("button", name="Give it to a client").click()
+        page.get_by_text("Bearer ••••••••").wait_for()
+        for theme, rules in THEMES.items():
+            page.emulate_media(color_scheme=theme)
+            if found := window.axe(*rules):
+                findings[theme] = found
+            window.shoot(f"gateway-on-{theme}-{width}")
+        page.get_by_role("region", name="Audit log").scroll_into_view_if_needed()
+        window.shoot(f"gateway-on-end-{width}")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        window.assert_clean()
+    assert findings == {}
+
+
+def switched_on(window: Watched) -> str:
+    """The address of the gateway, switched on by the keyboard."""
+    page = window.page
+    page.get_by_role("button", name="Turn on").press("Enter")
+    access = page.get_by_role("region", name="Access")
+    return access.get_by_text("http://127.0.0.1").first.inner_text()
+
+
+def test_it_is_switched_on_and_off_in_the_web_ui(browser: Browser, tmp_path: Path) -> None:
+    configure(tmp_path)
+    with site(tmp_path) as running, watched(browser, running, permissions=CLIPBOARD) as window:
+        page = window.enter("/gateway")
+        page.get_by_text("The gateway is off").wait_for()
+        url = switched_on(window)
+        token = copy_by(page, page.get_by_role("button", name="Copy the token"))
+        servers = page.get_by_role("region", name="Servers")
+        expect(servers.get_by_role("row", name="weather")).to_contain_text("Connected")
+        headers = {"Authorization": f"Bearer {token}"}
+        with mcplens.connect_sync(url, headers=headers) as client:
+            assert "weather__echo" in [tool.name for tool in client.list_tools()]
+        page.get_by_role("button", name="Turn off").click()
+        page.get_by_text("The gateway is off").wait_for()
+        with pytest.raises(mcplens.InspectorError):
+            mcplens.connect_sync(url, headers=headers).__enter__()
+        window.assert_clean()
