@@ -151,14 +151,29 @@ INTERACTIVE = {
 }
 
 
+# What is typed, and what the shell then shows; a value or a file follows at once.
+TYPED = (
+    (b"mcplens call te\t", b"team:db "),
+    (b"ec\t", b"echo "),
+    (b"te\t", b"text="),
+    (b"x", b"x"),
+    (b" --conn\t", b"--connect-timeout "),
+    (b"5 --elicit @fo\t", b"@forms/"),
+    (b"y", b"y"),
+    (b"\x15mcplens tools my\t", b"my\\ server "),
+)
+
+
 @pytest.mark.parametrize("kind", INTERACTIVE)
 def test_the_tab_key_works_in_a_real_shell(shell: Shell, kind: str) -> None:
     if shutil.which(kind) is None:
         pytest.skip(f"{kind} is not installed")
     shell.variables |= {"PATH": f"{Path(MCPLENS).parent}:{os.environ['PATH']}", "TERM": "dumb"}
     shell.config.parent.mkdir(parents=True)
-    servers = {"team:db": {"command": sys.executable, "args": ["-m", "mcplens.demo"]}}
+    demo = {"command": sys.executable, "args": ["-m", "mcplens.demo"]}
+    servers = {"team:db": demo, "my server": demo}
     shell.config.write_text(json.dumps({"mcpServers": servers}))
+    (shell.home / "forms").mkdir()
     assert shell.run("tools", "team:db").code == 0
     ours, theirs = pty.openpty()
     with subprocess.Popen(
@@ -171,19 +186,16 @@ def test_the_tab_key_works_in_a_real_shell(shell: Shell, kind: str) -> None:
         start_new_session=True,
     ) as process:
         os.close(theirs)
-        os.write(ours, f'eval "$(mcplens --completion {kind})"; echo re""ady\n'.encode())
-        read_until(ours, b"ready\r\n")
-        for typed, completed in (
-            (b"mcplens call te\t", b"team:db "),
-            (b"ec\t", b"echo "),
-            (b"te\t", b"text="),
-            (b"x", b"x"),
-            (b" --conn\t", b"--connect-timeout "),
-        ):
-            os.write(ours, typed)
-            shown = read_until(ours, completed)
-            assert typed != b"x" or shown == b"x"  # no blank before the value
-        process.kill()
+        try:
+            os.write(ours, f'eval "$(mcplens --completion {kind})"; echo re""ady\n'.encode())
+            read_until(ours, b"ready\r\n")
+            for typed, completed in TYPED:
+                os.write(ours, typed)
+                shown = read_until(ours, completed)
+                assert b"\a" not in shown  # what is completed makes no noise
+                assert typed not in (b"x", b"y") or shown == typed  # no blank before it
+        finally:
+            process.kill()
     os.close(ours)
 
 

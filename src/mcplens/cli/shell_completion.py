@@ -42,7 +42,7 @@ _BASH: Final = """\
             compopt -o default
         elif [[ $type == 'plain' ]]; then
             COMPREPLY+=("$value")
-            [[ $value == *= ]] && compopt -o nospace
+            [[ $value == *[=/] ]] && compopt -o nospace
         fi
     done
     return 0
@@ -51,13 +51,15 @@ _BASH: Final = """\
 complete -o nosort -F %(complete_func)s %(prog_name)s
 """
 
-# zsh puts a blank behind what it completed; not behind `key=`, whose value comes next.
+# zsh puts a blank behind what it completed; not behind `key=` or a folder, which go on. With `if`,
+# since a function that ends with a false test has completed nothing in zsh's eyes, which then beeps
+# and asks the next completer.
 _ADD: Final = "compadd -U -V unsorted -a completions"
 _ADD_OPEN: Final = """local -a open closed
-        open=(${(M)completions:#*=})
-        closed=(${completions:#*=})
-        (( $#open )) && compadd -U -S '' -V unsorted -a open
-        (( $#closed )) && compadd -U -V unsorted -a closed"""
+        open=(${(M)completions:#*[=/]})
+        closed=(${completions:#*[=/]})
+        if (( $#open )); then compadd -U -S '' -V unsorted -a open; fi
+        if (( $#closed )); then compadd -U -V unsorted -a closed; fi"""
 
 _LOAD_COMPLETION: Final = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit; }"
 
