@@ -45,6 +45,11 @@ def test_a_setting_is_changed_and_put_back(opened: Watched, home: Path) -> None:
     field.fill("")
     field.press("Enter")
     expect(ttl).to_contain_text("Enter a number")
+    field.fill("0")
+    field.press("Enter")
+    # What the backend refuses is said at the field, and nowhere else.
+    expect(ttl).to_contain_text("Not saved: must be 1 or more")
+    expect(page.get_by_text("The setting was not changed")).to_have_count(0)
     field.fill("90")
     field.press("Enter")
     expect(ttl).to_contain_text(str(file))
