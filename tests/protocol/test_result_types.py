@@ -189,6 +189,6 @@ def test_each_result_fits_its_shape_and_nothing_else_does(shape: Any, good: Any)
 
 
 def test_a_result_nested_too_deeply_is_refused_clearly() -> None:
-    deep = b'{"content":[],"structuredContent":' + b"[" * 5_000 + b"]" * 5_000 + b"}"
+    deep = b'{"content":[],"structuredContent":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
     with pytest.raises(ShapeError, match="nested too deeply"):
         decode_tool_result(Raw(deep))

@@ -334,7 +334,7 @@ async def test_request_gives_odd_bytes_as_well_as_they_can_be_read() -> None:
 
 
 async def test_request_refuses_a_result_that_is_no_value() -> None:
-    deep = b'{"jsonrpc":"2.0","id":%d,"result":' + b"[" * 5_000 + b"]" * 5_000 + b"}"
+    deep = b'{"jsonrpc":"2.0","id":%d,"result":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
     async with Rig(ScriptedServer({"my/own": lambda request: deep % request["id"]})) as rig:
         with pytest.raises(ProtocolError, match="nested too deeply") as problem:
             await rig.client.request("my/own")
