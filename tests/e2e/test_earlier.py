@@ -62,8 +62,8 @@ def after(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 def choose_run(page: Page) -> None:
-    page.get_by_role("combobox", name="Which run").click()
-    page.get_by_role("option", name=re.compile("mine · ")).click()
+    page.get_by_role("button", name="Session: This session").click()
+    page.get_by_role("menuitem", name=re.compile("mine.*messages")).click()
 
 
 def test_log_lines_are_shown_filtered_split_and_exported(
@@ -107,8 +107,8 @@ def test_log_lines_are_shown_filtered_split_and_exported(
         window.settle()
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
         window.shoot("earlier-logs-390")
-        page.get_by_role("combobox", name="Which run").click()
-        page.get_by_role("option", name="Now").click()
+        page.get_by_role("button", name=re.compile("^Session: mine")).click()
+        page.get_by_role("menuitem", name="This session").click()
         expect(page.get_by_text("No log lines")).to_be_visible()
         window.assert_clean()
 

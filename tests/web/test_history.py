@@ -38,6 +38,8 @@ async def test_a_run_and_its_events_are_found_page_by_page(web: Site, page: Page
     assert found["method"] == "tools/call"
     runs = await web.get_json("/api/history")
     assert runs["runs"][0]["run_id"] == run_id
+    counted = runs["runs"][0]
+    assert 2 <= counted["message_count"] < counted["event_count"]
     first = await web.get_json("/api/history/events", run=run_id, limit="3")
     assert [event["seq"] for event in first["events"]] == [1, 2, 3]
     assert first["has_more"]

@@ -25,6 +25,8 @@ DETAIL_BYTES: Final = 8 * 1024
 LOG_BYTES: Final = 16 * 1024
 # Enough for a single event that is opened.
 WHOLE_BYTES: Final = 1024 * 1024
+# Larger messages are not parsed for their head, so that it stays fast.
+_TRIMMED_BYTES: Final = 256 * 1024
 # So much of a message is checked for invalid UTF-8, so that it stays fast.
 _LOOKED_AT_BYTES: Final = 1024 * 1024
 _FRAMES: Final = frozenset({"FrameSent", "FrameReceived"})
@@ -62,7 +64,8 @@ def event_view(run_id: str, row: Row, *, is_whole: bool = False) -> EventView:
     most = LOG_BYTES if kind == "LogReceived" else DETAIL_BYTES
     detail, is_cut = shortened(detail, WHOLE_BYTES if is_whole else most)
     data = row.payload or b""
-    head = _head(data, LOG_BYTES if kind == "StderrLine" else HEAD_CHARACTERS)
+    shown = without_meta(data) if kind in _FRAMES else data
+    head = _head(shown, LOG_BYTES if kind == "StderrLine" else HEAD_CHARACTERS)
     reason = malformed["reason"] if isinstance(malformed, dict) else None
     if reason is None and kind in _FRAMES:
         reason = _invalid_utf8(data)
@@ -110,6 +113,29 @@ def _is_error(data: bytes) -> bool:
         return _read_answer(data).result.isError
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
+
+
+_read_members: Final = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_META: Final = b'"_meta"'
+
+
+def without_meta(data: bytes) -> bytes:
+    """A message for its head: without `_meta`, which is long and the same in every message.
+
+    One that cannot be parsed, is too large, or has no `_meta` near its start is left as it is.
+    """
+    if len(data) > _TRIMMED_BYTES or _META not in data[: HEAD_CHARACTERS * 4]:
+        return data
+    try:
+        members = _read_members(data)
+        for name in ("params", "result"):
+            if _META in (inner := bytes(members.get(name, b""))) and inner.startswith(b"{"):
+                parts = _read_members(inner)
+                parts.pop("_meta", None)
+                members[name] = msgspec.Raw(_encode(parts))
+        return _encode(members)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return data
 
 
 def _head(data: bytes, characters: int) -> str:

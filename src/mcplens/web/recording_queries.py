@@ -20,7 +20,7 @@ from mcplens.store.live_runs import is_live
 from mcplens.store.pins import find_pin
 from mcplens.store.replay import is_request
 from mcplens.store.row_decoding import StoredEvent, decode_row
-from mcplens.store.rows import Row, RowEncoder, exact_row
+from mcplens.store.rows import FRAME_KINDS, Row, RowEncoder, exact_row
 from mcplens.web.api.events import EventPage, EventView, MatchesView, RunPage, RunView
 from mcplens.web.event_rows import event_view
 from mcplens.web.thread_pool import run_in_thread
@@ -34,6 +34,8 @@ MOST_EVENTS: Final = 5_000
 MOST_RUNS: Final = 1_000
 # A client introduces itself in its first request.
 _FIRST_EVENTS: Final = 20
+# Events of which the messages are counted for one list of runs: a tenth of a second.
+MOST_COUNTED: Final = 50_000
 # As many as a page keeps rows.
 MOST_MATCHES: Final = 100_000
 
@@ -57,16 +59,25 @@ async def runs(workspace: Workspace, limit: int) -> RunPage:
     limit = min(limit, MOST_RUNS)
 
     def look(history: History) -> list[RunView]:
+        found = history.runs(limit + 1)
+        counts = _message_counts(history, found)
         return [
-            run_view(run, is_live=_is_live(history, run), client=_client_of(history, run))
-            for run in history.runs(limit + 1)
+            run_view(
+                run,
+                is_live=_is_live(history, run),
+                client=_client_of(history, run),
+                message_count=counts.get(run.run_id),
+            )
+            for run in found
         ]
 
     found = await read(workspace, look)
     return RunPage(found[:limit], len(found) > limit)
 
 
-def run_view(run: RunSummary, *, is_live: bool, client: ClientIntroduced | None) -> RunView:
+def run_view(
+    run: RunSummary, *, is_live: bool, client: ClientIntroduced | None, message_count: int | None
+) -> RunView:
     name = None if client is None else client.client_info.get("name")
     return RunView(
         run.run_id,
@@ -80,7 +91,21 @@ def run_view(run: RunSummary, *, is_live: bool, client: ClientIntroduced | None)
         run.last_seq,
         is_live,
         name if isinstance(name, str) else None,
+        message_count,
     )
+
+
+def _message_counts(history: History, runs: list[RunSummary]) -> dict[str, int]:
+    """How many messages each run has, of the newest runs that are quick to read."""
+    counts = {}
+    left = MOST_COUNTED
+    for run in runs:
+        if run.event_count > left:
+            continue
+        left -= run.event_count
+        rows = history.scan(Filter(run_id=run.run_id))
+        counts[run.run_id] = sum(row.kind in FRAME_KINDS for _, row in rows)
+    return counts
 
 
 def _is_live(history: History, run: RunSummary) -> bool:

@@ -517,7 +517,7 @@ export interface EventPage {
  * One event, live or recorded, as a row shows it.
  *
  * `kind` is the event's type (docs/reference/events.md). `head` is how the bytes of its message
- * or body begin, `detail` its other fields. `is_cut` says that `detail`, or the line of stderr,
+ * (without `_meta`) or body begin, `detail` its other fields. `is_cut` says that `detail`, or the line of stderr,
  * lacks what was too large. `is_error` is said by a result: a tool that ran and failed.
  *
  * The links are those of the event: the HTTP exchange that carried it, the frame of the request
@@ -1493,6 +1493,8 @@ export interface RunRowView {
 
 /**
  * One run of mcplens that was recorded; `client` is the name of a tapped client.
+ *
+ * `message_count` is null where counting would mean reading too much.
  */
 export interface RunView {
   run_id: string;
@@ -1506,6 +1508,7 @@ export interface RunView {
   last_seq: number;
   is_live: boolean;
   client: string | null;
+  message_count: number | null;
 }
 
 /**

@@ -18,10 +18,11 @@ const aRun = (at: number) => ({
   size_bytes: 1,
   last_seq: 1,
   is_live: false,
-  client: null,
+  client: at === 1 ? "claude-ai" : null,
+  message_count: at === 2 ? null : 12,
 });
 
-it("offers older runs, and stays open when they are asked for", async () => {
+it("lists sessions with server, client, time and messages; offers older ones, and stays open when they are asked for", async () => {
   const answer = (url: string): Response => {
     const limit = Number(new URL(url, "http://x").searchParams.get("limit"));
     const runs = Array.from({ length: Math.min(limit, 60) }, (_, at) => aRun(at));
@@ -36,8 +37,11 @@ it("offers older runs, and stays open when they are asked for", async () => {
     </MantineProvider>,
   );
   const user = userEvent.setup();
-  await user.click(screen.getByRole("combobox", { name: "Which run" }));
-  await user.click(await screen.findByRole("option", { name: "Older runs…" }));
-  expect(await screen.findByRole("option", { name: /server-59/ })).toBeDefined();
-  expect(screen.queryByRole("option", { name: "Older runs…" })).toBeNull();
+  await user.click(screen.getByRole("button", { name: "Session: This session" }));
+  const item = (name: RegExp) => screen.findByRole("menuitem", { name });
+  expect(await item(/server-1 ?from claude-ai.*12 messages/)).toBeDefined();
+  expect(await item(/server-2.*1 event/)).toBeDefined();
+  await user.click(await item(/Older sessions…/));
+  expect(await item(/server-59/)).toBeDefined();
+  expect(screen.queryByRole("menuitem", { name: "Older sessions…" })).toBeNull();
 });

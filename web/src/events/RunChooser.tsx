@@ -1,91 +1,140 @@
-// Selects the current run, one that another process records now, or a recorded one.
-import { Select } from "@mantine/core";
-import { useEffect, useRef, useState } from "react";
+// The session that a screen shows: this one, one that another process records now, or an earlier
+// one, each with its server, its client, when it was and how many messages it has.
+import { Badge, Button, Menu } from "@mantine/core";
+import { useEffect, useState } from "react";
 import { useLocation, useNavigate, useSearchParams } from "react-router";
 import { fetchRuns } from "../api/http";
 import type { RunPage, RunView } from "../api/types";
+import { Icon } from "../components/Icon";
 import { useInspector } from "../state/store";
-import { formatDateTime, pluralize } from "../values/format";
+import { formatDateTime, formatDuration, pluralize } from "../values/format";
 import { visible } from "../values/hiddenCharacters";
+import css from "./RunChooser.module.css";
 
-const NOW = "";
-const OLDER = "older runs";
 const AT_ONCE = 50;
 const NONE: RunPage = { runs: [], has_more: false };
+const THIS_SESSION = "This session";
 
-const optionOf = (one: RunView) => ({
-  value: one.run_id,
-  label: [
-    formatDateTime(one.started),
-    one.servers.join(", ") || one.title,
-    one.client && `from ${visible(one.client)}`,
-    pluralize(one.event_count, "event"),
-  ]
-    .filter(Boolean)
-    .join(" · "),
-});
+const serversOf = ({ servers, title }: RunView): string =>
+  visible(servers.join(", ") || title || "No server");
 
-export function RunChooser() {
+const countOf = ({ message_count, event_count }: RunView): string =>
+  message_count === null ? pluralize(event_count, "event") : pluralize(message_count, "message");
+
+/** When a session began, and how long it took. */
+const whenOf = ({ started, ended }: RunView): string =>
+  formatDateTime(started) + (ended === null ? "" : ` · ${formatDuration(ended - started)}`);
+
+function Session({ run }: { run: RunView }) {
+  return (
+    <span className={css.session}>
+      <span className={css.first}>
+        <strong>{serversOf(run)}</strong>
+        {run.client && <span>from {visible(run.client)}</span>}
+        {run.is_live && <Badge color="green">Live</Badge>}
+      </span>
+      <span className={css.second}>
+        {whenOf(run)} · {countOf(run)}
+      </span>
+    </span>
+  );
+}
+
+/** All other sessions that are known: what was pushed is newer than what was fetched. */
+function useOthers(fetched: RunView[]): RunView[] {
+  const current = useInspector((state) => state.run_id);
+  const pushed = useInspector((state) => state.runs);
+  const byId = new Map(fetched.map((one) => [one.run_id, one]));
+  for (const { run } of pushed.values()) byId.set(run.run_id, run);
+  return [...byId.values()]
+    .filter((one) => one.run_id !== current)
+    .sort((one, other) => other.started - one.started);
+}
+
+function useChosenRun() {
   const [query] = useSearchParams();
   const { pathname } = useLocation();
   const navigate = useNavigate();
-  const current = useInspector((state) => state.run_id);
+  const choose = (next: string | null): void => {
+    // A seq names another event in another run.
+    const path = pathname.replace(/\/traffic\/.*$/, "/traffic");
+    const kept = new URLSearchParams(next ? { run: next } : {});
+    // The compared event may be of another run.
+    const base = query.get("compare");
+    if (base) kept.set("compare", base);
+    void navigate(kept.size ? `${path}?${kept}` : path);
+  };
+  return { run: query.get("run"), choose };
+}
+
+interface GroupProps {
+  label: string;
+  runs: RunView[];
+  chosen: string | null;
+  onChoose(runId: string): void;
+}
+
+function Group({ label, runs, chosen, onChoose }: GroupProps) {
+  if (runs.length === 0) return null;
+  return (
+    <>
+      <Menu.Label>{label}</Menu.Label>
+      {runs.map((one) => (
+        <Menu.Item
+          key={one.run_id}
+          aria-current={one.run_id === chosen}
+          className={css.item}
+          onClick={() => onChoose(one.run_id)}
+        >
+          <Session run={one} />
+        </Menu.Item>
+      ))}
+    </>
+  );
+}
+
+export function RunChooser() {
+  const { run, choose } = useChosenRun();
   const [{ runs, has_more }, setPage] = useState<RunPage>(NONE);
-  const [isOpen, setOpen] = useState(false);
-  const isAsking = useRef(false);
-  const run = query.get("run");
   const load = (most = AT_ONCE): void => void fetchRuns(most).then(setPage, () => setPage(NONE));
   // biome-ignore lint/correctness/useExhaustiveDependencies: an address that names a run needs its name at once
   useEffect(() => {
     if (run !== null) load();
   }, []);
-  const pushed = useInspector((state) => state.runs);
-  // What was pushed is newer than what was fetched.
-  const byId = new Map(runs.map((one) => [one.run_id, one]));
-  for (const { run: one } of pushed.values()) byId.set(one.run_id, one);
-  const others = [...byId.values()]
-    .filter((one) => one.run_id !== current)
-    .sort((one, other) => other.started - one.started);
-  const live = others.filter((one) => one.is_live).map(optionOf);
-  const earlier = others.filter((one) => !one.is_live).map(optionOf);
-  const isKnown = run === null || others.some((one) => one.run_id === run);
+  const others = useOthers(runs);
+  const shown = others.find((one) => one.run_id === run);
+  const earlier = shown ? `${serversOf(shown)}, ${formatDateTime(shown.started)}` : "Recorded";
+  const label = run === null ? THIS_SESSION : earlier;
+  const group = { chosen: run, onChoose: choose };
   return (
-    <Select
-      aria-label="Which run"
-      w={110}
-      comboboxProps={{ width: 380, position: "bottom-start" }}
-      allowDeselect={false}
-      data={[
-        { value: NOW, label: "Now" },
-        ...(live.length ? [{ group: "Live in another process", items: live }] : []),
-        ...(live.length && earlier.length ? [{ group: "Earlier", items: earlier }] : earlier),
-        ...(isKnown ? [] : [{ value: run ?? "", label: "Recorded" }]),
-        ...(has_more ? [{ value: OLDER, label: "Older runs…" }] : []),
-      ]}
-      value={run ?? NOW}
-      dropdownOpened={isOpen}
-      onDropdownOpen={() => {
-        setOpen(true);
-        load();
-      }}
-      onDropdownClose={() => {
-        // Keep the dropdown open after "Older runs…".
-        setOpen(isAsking.current);
-        isAsking.current = false;
-      }}
-      onChange={(next) => {
-        if (next === OLDER) {
-          isAsking.current = true;
-          return load(runs.length + AT_ONCE);
-        }
-        // A seq names another event in another run.
-        const path = pathname.replace(/\/traffic\/.*$/, "/traffic");
-        const kept = new URLSearchParams(next ? { run: next } : {});
-        // The compared event may be of another run.
-        const base = query.get("compare");
-        if (base) kept.set("compare", base);
-        void navigate(kept.size ? `${path}?${kept}` : path);
-      }}
-    />
+    <Menu position="bottom-start" width={400} onOpen={() => load()}>
+      <Menu.Target>
+        <Button
+          variant={run === null ? "default" : "light"}
+          maw={220}
+          rightSection={<Icon name="down" size={12} />}
+          aria-label={`Session: ${label}`}
+          title={label}
+        >
+          {label}
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown className={css.list}>
+        <Menu.Item aria-current={run === null} className={css.item} onClick={() => choose(null)}>
+          {THIS_SESSION}
+        </Menu.Item>
+        <Group
+          label="Live in another process"
+          runs={others.filter((one) => one.is_live)}
+          {...group}
+        />
+        <Group label="Earlier sessions" runs={others.filter((one) => !one.is_live)} {...group} />
+        {has_more && (
+          <Menu.Item closeMenuOnClick={false} onClick={() => load(runs.length + AT_ONCE)}>
+            Older sessions…
+          </Menu.Item>
+        )}
+      </Menu.Dropdown>
+    </Menu>
   );
 }

@@ -190,6 +190,7 @@ export const aRunInfo = (run: Partial<RunView>, part: Partial<RunInfoView> = {})
     last_seq: 1,
     is_live: true,
     client: "claude",
+    message_count: 1,
     ...run,
   },
   client: null,

@@ -13,7 +13,7 @@ class EventView(msgspec.Struct, frozen=True):
     """One event, live or recorded, as a row shows it.
 
     `kind` is the event's type (docs/reference/events.md). `head` is how the bytes of its message
-    or body begin, `detail` its other fields. `is_cut` says that `detail`, or the line of stderr,
+    (without `_meta`) or body begin, `detail` its other fields. `is_cut` says that `detail`, or the line of stderr,
     lacks what was too large. `is_error` is said by a result: a tool that ran and failed.
 
     The links are those of the event: the HTTP exchange that carried it, the frame of the request
@@ -63,7 +63,10 @@ class MatchesView(msgspec.Struct, frozen=True):
 
 
 class RunView(msgspec.Struct, frozen=True):
-    """One run of mcplens that was recorded; `client` is the name of a tapped client."""
+    """One run of mcplens that was recorded; `client` is the name of a tapped client.
+
+    `message_count` is null where counting would mean reading too much.
+    """
 
     run_id: str
     started: float
@@ -76,6 +79,7 @@ class RunView(msgspec.Struct, frozen=True):
     last_seq: int
     is_live: bool
     client: str | None
+    message_count: int | None
 
 
 class RunPage(msgspec.Struct, frozen=True):

@@ -42,11 +42,11 @@ function ColumnLine({ column, choices }: { column: TrafficColumn; choices: Colum
 
 export function ColumnsMenu({ choices, onFold }: Props) {
   return (
-    <Popover position="bottom-end" width={240} trapFocus>
+    <Popover position="bottom-end" width={280} trapFocus>
       <Popover.Target>
-        <Button variant="default" rightSection={<Icon name="down" size={12} />}>
-          Columns
-        </Button>
+        <ActionIcon variant="default" size={30} aria-label="Columns" title="Columns">
+          <Icon name="table" />
+        </ActionIcon>
       </Popover.Target>
       <Popover.Dropdown>
         <ul className={css.list} aria-label="Columns">

@@ -176,6 +176,9 @@ function frameWords(event: EventView): string {
   return isBare ? "" : oneLine(event.head);
 }
 
+// Events that have the bytes of a message.
+const CARRIES = new Set(["FrameSent", "FrameReceived", "ReplyUnmatched", "LateReply"]);
+
 // Rows are drawn again and again, events never change.
 const previews = new WeakMap<EventView, string>();
 
@@ -183,7 +186,8 @@ const previews = new WeakMap<EventView, string>();
 export function previewOf(event: EventView): string {
   const known = previews.get(event);
   if (known !== undefined) return known;
-  const isMessage = isFrame(event) && event.status !== "malformed" && event.status !== "batch";
+  const isMessage =
+    CARRIES.has(event.kind) && event.status !== "malformed" && event.status !== "batch";
   let words = isMessage ? frameWords(event) : oneLine(event.head);
   if (event.status === "malformed" && words) words = quoted(words, event.size_bytes < LONGEST);
   if (words.length > LONGEST) words = `${words.slice(0, LONGEST)}…`;

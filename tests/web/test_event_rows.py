@@ -1,0 +1,37 @@
+"""Heads of events: how a message begins, without what all messages have."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from mcplens.web.event_rows import without_meta
+
+
+def test_a_head_has_the_arguments_and_not_the_meta_before_them() -> None:
+    meta = {"io.modelcontextprotocol/clientInfo": {"name": "x" * 500}}
+    for name in ("params", "result"):
+        message = {"jsonrpc": "2.0", "id": 1, name: {"_meta": meta, "kept": {"_meta": 1}}}
+        trimmed = without_meta(json.dumps(message).encode())
+        assert json.loads(trimmed)[name] == {"kept": {"_meta": 1}}
+
+
+def test_a_head_keeps_numbers_as_they_were_written() -> None:
+    data = b'{"id":12345678901234567890,"params":{"_meta":{},"a":1.10}}'
+    assert without_meta(data) == b'{"id":12345678901234567890,"params":{"a":1.10}}'
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"params":{"a":1}}',
+        b'{"params":{"_meta":1',
+        b'["_meta"]',
+        b'"_meta" is what it printed',
+        b'{"params":["_meta"]}',
+        b'{"params":{"_meta":"' + b"x" * 300_000 + b'"}}',
+    ],
+)
+def test_a_message_that_has_no_meta_or_cannot_be_parsed_is_left_as_it_is(data: bytes) -> None:
+    assert without_meta(data) == data
