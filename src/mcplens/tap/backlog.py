@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from mcplens.bus import Bus
@@ -33,19 +34,16 @@ Warn = Callable[[str], None]
 
 
 class PassedClock(SystemClock):
-    """The time at which what is read now has passed."""
+    """The time at which what is read now has passed; `times` is monotonic, and of the wall."""
 
     def __init__(self) -> None:
-        self.passed: tuple[float, float] | None = None  # monotonic, wall
+        self.times = [_monotonic(), _wall()]
+        # Each event asks for both: these are the cheapest functions that there are.
+        self.monotonic = partial(self.times.__getitem__, 0)
+        self.wall = partial(self.times.__getitem__, 1)
 
     def __repr__(self) -> str:
-        return f"<PassedClock {'now' if self.passed is None else self.passed}>"
-
-    def monotonic(self) -> float:
-        return _monotonic() if self.passed is None else self.passed[0]
-
-    def wall(self) -> float:
-        return _wall() if self.passed is None else self.passed[1]
+        return f"<PassedClock at {self.times[1]}>"
 
 
 class Backlog:
@@ -83,14 +81,11 @@ class Backlog:
                 self.is_on = False
                 self._waiting.clear()
                 self._warn(f"the rest of this session is not recorded: {classify(problem).message}")
-            finally:
-                self._clock.passed = None
 
     def _read_some(self, count: int) -> None:
-        clock, next_piece, size = self._clock, self._waiting.popleft, 0
+        times, next_piece, size = self._clock.times, self._waiting.popleft, 0
         for _ in range(count):
-            mono, wall, take, what, size_bytes = next_piece()
-            clock.passed = mono, wall
+            times[0], times[1], take, what, size_bytes = next_piece()
             take(what)
             size += size_bytes
         self._size = max(self._size - size, 0) if self._waiting else 0

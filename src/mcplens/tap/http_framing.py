@@ -65,6 +65,7 @@ class Framing:
         self._buffer = b""  # the beginning of a head or of a line
         self._left = 0  # of a body or a chunk
         self._parts: list[Part] = []
+        self._last: Head | None = None  # the next one is often the same
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._state.name}, {self._left} bytes to come>"
@@ -76,14 +77,18 @@ class Framing:
 
     def feed(self, data: bytes) -> list[Part]:
         """The parts that these bytes complete."""
-        if self._state is _HEAD and not self._buffer:
-            found = _HEAD_END.search(data)
-            if found is not None:  # almost always a whole message
-                end = found.end()
-                head = self._read_head(data[:end])
+        if self._state is _HEAD and not self._buffer:  # almost always a whole message
+            head = self._last
+            if head is None or not data.startswith(head.raw):
+                found = _HEAD_END.search(data)
+                head = None if found is None else self._read_head(data[: found.end()])
+                self._last = head
+            if head is not None:
+                end = len(head.raw)
                 if head.length == len(data) - end and self._has_body(head):
-                    raw = data if head.passed is head.raw else head.passed + data[end:]
-                    return [Part(_WHOLE, (head, data[end:]), raw)]
+                    body = data[end:]
+                    raw = data if head.passed is head.raw else head.passed + body
+                    return [Part(_WHOLE, (head, body), raw)]
         parts: list[Part] = []
         self._parts = parts
         while data:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from mcplens.protocol.secret_masking import mask_headers
+from mcplens.protocol.secret_masking import mask_headers, mask_url
 
 Headers = list[tuple[str, str]]
 
@@ -101,7 +101,9 @@ class Head:
 class RequestHead(Head):
     """The head of a request; `host` is that of the server."""
 
-    __slots__ = ("hosts", "is_upgrade", "is_websocket", "method", "refused_host", "target")
+    __slots__ = (
+        "_shown_url", "hosts", "is_upgrade", "is_websocket", "method", "refused_host", "target",
+    )  # fmt: skip
 
     def __init__(self, raw: bytes, host: bytes, is_allowed: Callable[[str], bool]) -> None:
         super().__init__(raw, host)
@@ -116,6 +118,13 @@ class RequestHead(Head):
             self.problem = f"not the first line of an HTTP request: {' '.join(self.first)[:100]!r}"
         self.is_upgrade = bool(self.value("upgrade")) or self.method == "CONNECT"
         self.is_websocket = self.value("upgrade").lower() == "websocket"
+        self._shown_url: str | None = None
+
+    def shown_url(self, origin: str) -> str:
+        """The address without secrets; the origin is that of the server."""
+        if self._shown_url is None:
+            self._shown_url = mask_url(origin + self.target)
+        return self._shown_url
 
 
 class ResponseHead(Head):

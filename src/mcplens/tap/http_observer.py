@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import zlib
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from mcplens.auth.masking import mask_body
@@ -24,7 +25,6 @@ from mcplens.events import (
 )
 from mcplens.known_secrets import known_secrets
 from mcplens.protocol.frames import Message, parse, too_long
-from mcplens.protocol.secret_masking import mask_url
 from mcplens.protocol.sse import SseParser
 from mcplens.tap.conversation import Conversation
 from mcplens.tap.http_framing import Kind, Part, ResponseFraming
@@ -59,21 +59,20 @@ class ObservedConnection:
         self._conversation = conversation
         self._publish = publish
         self._clock = clock
-        self._origin = origin  # what follows `http` or `ws` in the address of the server
+        # `origin` is what follows the scheme in the address of the server.
+        self._origins = (f"http{origin}", f"ws{origin}")
         self._responses = responses
         self._asking: ObservedExchange | None = None  # its request is not whole
         self._waiting: deque[ObservedExchange] = deque()  # for the end of their responses
 
     def __repr__(self) -> str:
-        return f"<ObservedConnection to {self._origin}, {len(self._waiting)} exchanges>"
+        return f"<ObservedConnection to {self._origins[0]}, {len(self._waiting)} exchanges>"
 
     def client_sent(self, parts: list[Part]) -> None:
         for kind, value, _ in parts:
             if kind is Kind.WHOLE:
                 head, body = value
-                exchange = self._began(head)
-                exchange.request_data(body)
-                exchange.request_ended()
+                self._began(head).asked(body)
             elif kind is Kind.HEAD:
                 self._asking = self._began(value)
             elif kind is Kind.PROBLEM:
@@ -88,9 +87,11 @@ class ObservedConnection:
                     self._asking = None
 
     def _began(self, head: RequestHead) -> ObservedExchange:
-        exchange = ObservedExchange(self._conversation, self._publish, self._clock)
-        scheme = "ws" if head.is_websocket else "http"
-        exchange.request_began(head, scheme + self._origin)
+        origin = self._origins[head.is_websocket]
+        exchange = ObservedExchange(self._conversation, self._publish, self._clock, head, origin)
+        if head.learn():
+            known_secrets.learn_headers(dict(head.headers))
+            known_secrets.learn_url(origin + head.target)
         self._waiting.append(exchange)
         return exchange
 
@@ -114,11 +115,8 @@ class ObservedConnection:
 
     def _answered(self, exchange: ObservedExchange, kind: Kind, value: Any) -> None:
         if kind is Kind.WHOLE:
-            head, body = value
-            exchange.response_began(head)
-            exchange.response_data(body)
-            exchange.ended()
             self._waiting.popleft()
+            exchange.answered(*value)
         elif kind is Kind.HEAD:
             exchange.response_began(value)
         elif kind is Kind.SWITCHED:
@@ -146,27 +144,36 @@ class ObservedConnection:
 class ObservedExchange:
     """What a client sent in one HTTP request, and what came back."""
 
-    def __init__(self, conversation: Conversation, publish: Publisher, clock: Clock) -> None:
+    # What most exchanges never need is set when it is needed.
+    is_switched = False
+    _request: _Body | None = None
+    _response: _Body | None = None
+    _carrier: FrameSent | None = None
+    _stream: SseParser | None = None
+    _is_asked = False
+    _is_json = False
+    _is_over = False
+    _has_binary = False
+    _sockets: Mapping[Side, SocketReader] = MappingProxyType({})
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        publish: Publisher,
+        clock: Clock,
+        head: RequestHead,
+        origin: str,
+    ) -> None:
         self.id = publish.next_exchange_id()
         self._conversation = conversation
         self._publish = publish.publish
         self._clock = clock
-        self._head: RequestHead | None = None
-        self._url = ""
-        self._request = _Body()
-        self._response = _Body()
-        self._carrier: FrameSent | None = None
-        self._is_asked = False
-        self._stream: SseParser | None = None
-        self._is_json = False
+        self._head = head
+        self._origin = origin
         self._started = clock.monotonic()
-        self._is_over = False
-        self.is_switched = False
-        self._sockets: dict[Side, SocketReader] = {}
-        self._has_binary = False
 
     def __repr__(self) -> str:
-        return f"<ObservedExchange {self.id} {self._url}>"
+        return f"<ObservedExchange {self.id} {self._head!r}>"
 
     @property
     def is_stream(self) -> bool:
@@ -174,41 +181,52 @@ class ObservedExchange:
 
     # -- the request ---------------------------------------------------------------------------
 
-    def request_began(self, head: RequestHead, origin: str) -> None:
-        self._head, self._url = head, origin + head.target
-        if head.learn():
-            known_secrets.learn_headers(dict(head.headers))
-            known_secrets.learn_url(self._url)
-
     def request_data(self, data: bytes) -> None:
+        if self._request is None:
+            self._request = _Body()
         self._request.add(data)
 
     def request_ended(self, *, is_whole: bool = True) -> None:
         """The request is whole, or is answered before it is."""
-        head = self._head
-        if head is None or self._is_asked:
-            return
+        if not self._is_asked:
+            whole = self._request
+            body, is_cut = (b"", False) if whole is None else (whole.value, whole.is_cut)
+            self.asked(body, is_cut=is_cut, is_whole=is_whole)
+
+    def asked(self, body: bytes, *, is_cut: bool = False, is_whole: bool = True) -> None:
+        """The client has sent this."""
         self._is_asked = True
-        body = self._request.value
-        is_message = is_whole and bool(body) and head.method == "POST" and head.is_json
+        head = self._head
+        is_message = is_whole and bool(body) and head.is_json and head.method == "POST"
         self._publish(
             HttpRequestSent(
                 exchange_id=self.id,
                 method=head.method,
-                url=mask_url(self._url),
+                url=head.shown_url(self._origin),
                 headers=head.shown,
                 body=body if is_message else mask_body(body),
             ),
             0 if is_message else len(body),
         )
         if is_message and not _is_sign_in(body):
-            self._carrier = self._conversation.client_said(self._request.message(), self.id)
+            self._carrier = self._conversation.client_said(_message(body, is_cut), self.id)
 
     # -- the response --------------------------------------------------------------------------
 
+    def answered(self, head: ResponseHead, body: bytes) -> None:
+        """The server has sent this, in one piece."""
+        if head.is_json and not head.encoding and self._is_asked:  # almost all of them
+            self._is_json = True
+            self._publish_response(head)
+            self._end(body, None)
+        else:
+            self.response_began(head)
+            self.response_data(body)
+            self.ended()
+
     def response_began(self, head: ResponseHead) -> None:
-        if not self._is_asked:
-            self.request_ended(is_whole=False)
+        self.request_ended(is_whole=False)
+        self._response = _Body()
         self._is_json = head.is_json
         if head.is_stream:
             self._stream = SseParser(MAX_BODY_BYTES)
@@ -230,6 +248,8 @@ class ObservedExchange:
         )
 
     def response_data(self, data: bytes) -> None:
+        if self._response is None:
+            return
         if self._stream is None:
             self._response.add(data)
             return
@@ -249,7 +269,7 @@ class ObservedExchange:
         """The server has agreed: from here on both sides send frames."""
         self.is_switched = True
         self._publish_response(head)
-        if self._head is None or not self._head.is_websocket:
+        if not self._head.is_websocket:
             return
         extensions = head.value("sec-websocket-extensions")
         self._sockets = {
@@ -264,7 +284,7 @@ class ObservedExchange:
         try:
             reader.feed(data)
         except NotFrames:
-            del self._sockets[side]
+            self._sockets = {each: one for each, one in self._sockets.items() if each != side}
             text = f"the {side} sent bytes that are not WebSocket frames; the rest is not shown"
             self._publish(Remark(message=text), 0)
 
@@ -290,13 +310,18 @@ class ObservedExchange:
         """The exchange is over: as it should be, or because a side closed its connection."""
         if self._is_over:
             return
+        self.request_ended(is_whole=False)
+        if self._response is None or self._stream is not None:
+            self._end(b"", error)
+        else:
+            self._end(self._response.value, error, is_cut=self._response.is_cut)
+
+    def _end(self, body: bytes, error: str | None, *, is_cut: bool = False) -> None:
         self._is_over = True
-        if not self._is_asked:
-            self.request_ended(is_whole=False)
-        body = b"" if self._stream is not None else self._response.value
+        carrier = self._carrier
         is_message = error is None and bool(body) and self._carries_message(body)
         if is_message:
-            self._conversation.server_said(self._response.message(), self.id, self._carrier)
+            self._conversation.server_said(_message(body, is_cut), self.id, carrier)
         self._publish(
             HttpExchangeEnded(
                 exchange_id=self.id,
@@ -306,8 +331,8 @@ class ObservedExchange:
             ),
             0 if is_message else len(body),
         )
-        if self._carrier is not None:
-            self._conversation.exchange_ended(self._carrier)
+        if carrier is not None and carrier.purpose == "listening":
+            self._conversation.exchange_ended(carrier)
 
     def _carries_message(self, body: bytes) -> bool:
         return self._is_json and self._carrier is not None and b'"jsonrpc"' in body
@@ -320,7 +345,7 @@ class _Body:
         self._parts: list[bytes] = []
         self._size = 0
         self._plain: _Feed | None = None
-        self._is_cut = False
+        self.is_cut = False
 
     def __repr__(self) -> str:
         return f"<_Body {self._size} bytes>"
@@ -330,35 +355,36 @@ class _Body:
         if encoding in ("gzip", "x-gzip", "deflate"):
             self._plain = zlib.decompressobj(zlib.MAX_WBITS | 32).decompress
             return True
-        self._is_cut = encoding not in ("", "identity")
-        return not self._is_cut
+        self.is_cut = encoding not in ("", "identity")
+        return not self.is_cut
 
     def plain(self, data: bytes) -> bytes:
         if self._plain is None:
-            return b"" if self._is_cut else data
+            return b"" if self.is_cut else data
         try:
             return self._plain(data)
         except zlib.error:
-            self._is_cut = True
+            self.is_cut = True
             self._plain = None
             return b""
 
     def add(self, data: bytes) -> None:
-        if self._is_cut:
+        if self.is_cut:
             return
         part = self.plain(data)
         self._size += len(part)
         self._parts.append(part)
         if self._size > MAX_BODY_BYTES:
-            self._is_cut = True
+            self.is_cut = True
             self._parts = [b"".join(self._parts)[:_KEPT_BYTES]]
 
     @property
     def value(self) -> bytes:
         return b"".join(self._parts)
 
-    def message(self) -> Message:
-        return too_long(self.value, MAX_BODY_BYTES) if self._is_cut else parse(self.value)
+
+def _message(body: bytes, is_cut: bool) -> Message:
+    return too_long(body, MAX_BODY_BYTES) if is_cut else parse(body)
 
 
 def _is_sign_in(body: bytes) -> bool:

@@ -69,12 +69,21 @@ class HttpRelay:
     # -- what comes --------------------------------------------------------------------------------
 
     def _client_sent(self, data: bytes) -> None:
-        if not self._is_refused:
-            self._pass_to_server(self._requests.feed(data), len(data))
-            if self._requests.is_held:
-                self._be_exact()
-                if self._requests.held_bytes > HEAD_BYTES:
-                    self._client.pause()
+        if self._is_refused:
+            return
+        parts = self._requests.feed(data)
+        server = self._server
+        if self._is_lazy and server is not None and len(parts) == 1 and _is_plain(parts[0]):
+            # Noted first: an answer must not be seen before its request.
+            self._note(self._observed.client_sent, parts, len(data))
+            if not server.send(parts[0].raw):
+                self._client.pause()
+            return
+        self._pass_to_server(parts, len(data))
+        if self._requests.is_held:
+            self._be_exact()
+            if self._requests.held_bytes > HEAD_BYTES:
+                self._client.pause()
 
     def _pass_to_server(self, parts: list[Part], size_bytes: int) -> None:
         for part in parts:
@@ -87,7 +96,6 @@ class HttpRelay:
             return
         if self._rewriting is not None:
             parts = self._rewriting.request(parts)
-        # Noted first: an answer must not be seen before its request.
         self._note(self._observed.client_sent, parts, size_bytes)
         out = parts[0].raw if len(parts) == 1 else b"".join([part.raw for part in parts])
         if self._server is not None:
@@ -265,6 +273,11 @@ class HttpRelay:
 
     def _end_of_first(self) -> str:
         return f"the {self._first_to_end or 'server'} closed its connection"
+
+
+def _is_plain(part: Part) -> bool:
+    """Whether it is a whole request that may pass: what almost all requests are."""
+    return part.kind is Kind.WHOLE and part.value[0].refused_host is None
 
 
 def _refusal(part: Part) -> str | None:

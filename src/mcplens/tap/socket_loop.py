@@ -87,15 +87,15 @@ class _EPoll:
 
     def __init__(self) -> None:
         self._epoll = select.epoll()
+        self._poll = self._epoll.poll
         self._ready: dict[int, Ready] = {}
 
     def run_once(self) -> None:
         ready = self._ready
-        for number, event in self._epoll.poll():
-            found = ready.get(number)
-            if found is not None:
+        for number, event in self._poll():
+            if number in ready:
                 # An error shows when it is read or written.
-                found(READ if event == _IN else WRITE if event == _OUT else READ | WRITE)
+                ready[number](READ if event == _IN else WRITE if event == _OUT else READ | WRITE)
 
     def watch(self, sock: socket.socket, old: int, new: int, ready: Ready) -> None:
         number = sock.fileno()
@@ -159,6 +159,7 @@ class End:
         self.is_ended = False  # the other side sends nothing more
         self._loop = loop
         self._sock = sock
+        self._recv, self._send = sock.recv, sock.send
         self._is_tls = isinstance(sock, ssl.SSLSocket)
         self._reader = reader
         self._received = received
@@ -203,7 +204,7 @@ class End:
     def _read(self) -> None:
         while self._is_reading:
             try:
-                data = self._sock.recv(READ_BYTES)
+                data = self._recv(READ_BYTES)
             except _WAITS:
                 return
             except OSError as problem:
@@ -226,7 +227,7 @@ class End:
             self._unsent += data
             return False
         try:
-            count = self._sock.send(data)
+            count = self._send(data)
         except _WAITS:
             count = 0
         except OSError as problem:
@@ -244,7 +245,7 @@ class End:
             return
         while self._unsent:
             try:
-                self._unsent = self._unsent[self._sock.send(self._unsent) :]
+                self._unsent = self._unsent[self._send(self._unsent) :]
             except _WAITS:
                 return
             except OSError as problem:
