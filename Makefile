@@ -97,6 +97,7 @@ pictures: .venv/dev.stamp ## Draw the pictures of the docs again
 	@$(BIN)/python -m tests.docs.picture
 	@$(MAKE) wheel chromium
 	@$(BIN)/python -m tests.e2e.pictures
+	@$(BIN)/python -m tests.e2e.tour
 
 .PHONY: lock
 lock: .venv/dev.stamp ## Resolve the locks again (UPGRADE=--upgrade for newer versions)
