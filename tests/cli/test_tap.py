@@ -111,6 +111,22 @@ def test_a_recording_that_cannot_be_opened_stops_nothing(shell: Shell) -> None:
     assert "not recorded" in ran.err
 
 
+async def test_a_url_is_tapped_without_a_recording_if_it_cannot_be_opened(
+    shell: Shell, url: str
+) -> None:
+    shell.state.parent.mkdir(parents=True)
+    shell.state.write_text("a file where the folder should be")
+    with shell.start("tap", url) as tap:
+        assert tap.stdout is not None
+        assert tap.stderr is not None
+        address = read_until(tap.stdout.fileno(), b"\n").decode().strip()
+        read_until(tap.stderr.fileno(), b"not recorded")
+        async with Client(address) as client:
+            assert (await client.list_tools()).tools
+        tap.send_signal(signal.SIGINT)
+        assert tap.wait(30) == 0
+
+
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_a_real_client_and_its_server_are_recorded_with_links(
     shell: Shell, mode: str

@@ -5,6 +5,7 @@ import os
 import re
 import select
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -75,6 +76,49 @@ def test_a_message_of_100_megabytes_passes_whole_and_its_start_is_recorded(shell
         assert isinstance(frame.message, Malformed)
         assert "longer than the limit" in frame.message.reason
         assert frame.message.raw.startswith(start)
+
+
+def test_a_response_of_100_megabytes_passes_whole_over_http(shell: Shell) -> None:
+    pieces = [b'{"jsonrpc":"2.0","id":1,"result":"', *([b"x" * MEGABYTE] * 100), b'"}']
+    size = sum(map(len, pieces))
+    ask = (
+        b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b'Content-Length: 42\r\n\r\n{"jsonrpc":"2.0","id":1,"method":"server"}'
+    )
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % size
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer() -> None:
+            server, _ = listener.accept()
+            with server:
+                while b'"server"}' not in server.recv(65536):
+                    pass
+                server.sendall(head)
+                for piece in pieces:
+                    server.sendall(piece)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
+        with shell.start("tap", url, stderr=subprocess.DEVNULL) as tap:
+            assert tap.stdout is not None
+            address = read_until(tap.stdout.fileno(), b"\n").decode()
+            port = int(address.split(":")[2].split("/")[0])
+            digest, memory = hashlib.sha256(), 0
+            with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
+                client.sendall(ask)
+                while data := client.recv(1 << 20):
+                    digest.update(data)
+            memory = most_memory(tap.pid)
+            tap.send_signal(signal.SIGINT)
+            assert tap.wait(30) == 0
+        thread.join()
+    assert digest.hexdigest() == hashlib.sha256(head + b"".join(pieces)).hexdigest()
+    assert memory < MOST_MEMORY_BYTES
+    _, received = frames(shell)
+    assert isinstance(received.message, Malformed)
+    assert "longer than the limit" in received.message.reason
 
 
 # Writes lines as fast as it can, and says what it wrote.

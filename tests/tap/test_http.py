@@ -17,6 +17,7 @@ from mcplens.events import (
     HttpExchangeEnded,
     HttpRequestSent,
     HttpResponseReceived,
+    RequestEnded,
 )
 from mcplens.tap.backlog import TapBus
 from mcplens.tap.http import HttpTap
@@ -146,6 +147,25 @@ async def test_a_client_that_leaves_a_stream_is_told_to_the_server() -> None:
         ended = of(bus, HttpExchangeEnded)[-1]
         assert isinstance(ended, HttpExchangeEnded)
         assert ended.error == "the client closed its connection"
+
+
+async def test_a_client_that_leaves_what_it_listened_to_waits_for_no_answer() -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: here\n\n"
+    asked = b'{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{}}'
+    request = b"POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    request += b"Content-Length: %d\r\n\r\n" % len(asked) + asked
+    async with raw_server(head, stays_open=True) as server:
+        async with tapped(f"http://127.0.0.1:{server.port}/mcp") as (address, bus):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port_of(address))
+            writer.write(request)
+            async with asyncio.timeout(20):
+                await reader.readuntil(b": here\n\n")
+                assert not of(bus, RequestEnded)
+                writer.close()
+                await server.left.wait()
+        (ended,) = of(bus, RequestEnded)
+    assert isinstance(ended, RequestEnded)
+    assert (ended.method, ended.status) == ("subscriptions/listen", "cancelled")
 
 
 async def test_an_answer_is_published_before_the_client_has_all_of_it() -> None:
