@@ -42,6 +42,17 @@ async def test_an_automatic_reconnect_never_sends_a_call_again() -> None:
         assert [call["params"]["name"] for call in server.sent("tools/call")] == ["tool 0"]
 
 
+async def test_a_call_that_is_lost_with_its_session_is_not_remembered() -> None:
+    server = ScriptedServer({"tools/call": SILENT})
+    async with Rig(server, concurrency=8, max_retries=3) as rig:
+        call = await rig.call("slow")
+        server.leave()
+        await rig.settle()
+        assert failure(call).code == "CONNECTION_LOST"
+        correlation = rig.client.connection.correlation
+        assert [one for one in range(1, 20) if correlation.given_up(one) is not None] == []
+
+
 async def test_each_call_that_fails_with_the_connection_names_its_own_method() -> None:
     server = ScriptedServer({"tools/call": SILENT, "resources/read": SILENT})
     async with Rig(server, concurrency=8) as rig:

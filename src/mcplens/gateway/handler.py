@@ -19,7 +19,7 @@ from mcplens.gateway.fan_out import LIST_FILTERS, ListenStream, wanted_of
 from mcplens.gateway.gateway import GATEWAY_MARK, Gateway
 from mcplens.gateway.inbound_call import NOT_CACHED, InboundCall, has_logging
 from mcplens.gateway.inbound_client import InboundClient
-from mcplens.gateway.refused import Refused, advice_for, naming
+from mcplens.gateway.refused import Refused, advice_for, forget_frames, naming
 from mcplens.gateway.wire import (
     COMPLETE,
     encoded,
@@ -186,9 +186,11 @@ class InboundHandler(ABC):
         except ServerError as error:
             outcome = "error"
             self._pass_error_on(call, error)
+            forget_frames(error)
         except InspectorError as error:
             outcome = "failed"
             self._refuse(call, error)
+            forget_frames(error)
         except asyncio.CancelledError:
             outcome = "cancelled"
             peer.drop(request_id)

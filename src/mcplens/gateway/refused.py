@@ -54,3 +54,10 @@ def unknown_name(word: str, name: str, names: Sequence[str]) -> str:
     if near:
         return f"Unknown {word}: {shown}. Did you mean {' or '.join(near)}?"
     return f"Unknown {word}: {shown}. {word}s/list has the names that can be used here"
+
+
+def forget_frames(error: BaseException | None) -> None:
+    """Release what an error holds by its frames: a request that was given up is kept for long."""
+    while error is not None:
+        error.__traceback__ = None
+        error = error.__context__

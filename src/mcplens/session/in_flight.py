@@ -166,10 +166,10 @@ class RequestsInFlight:
             self._publish(ended, 0 if settled is None else settled.size_bytes)
 
     def fail_all(self, error: InspectorError) -> None:
-        """Fail every request that waits."""
+        """Fail every request that waits, for good: the session is lost, no answer comes late."""
         self.stop_timer()
         for identity in list(self.waiting):
-            entry = self.correlation.give_up(identity)
+            entry = self.correlation.close(identity)
             if entry is not None:
                 self.fail(entry, error.copy())
 
