@@ -13,8 +13,9 @@ class EventView(msgspec.Struct, frozen=True):
     """One event, live or recorded, as a row shows it.
 
     `kind` is the event's type (docs/reference/events.md). `head` is how the bytes of its message
-    (without `_meta`) or body begin, `detail` its other fields. `is_cut` says that `detail`, or the line of stderr,
-    lacks what was too large. `is_error` is said by a result: a tool that ran and failed.
+    (without `_meta`) or body begin, `detail` its other fields. `is_cut` says that `detail`, or the
+    line of stderr, lacks what was too large. `is_error` is said by a result: a tool that ran and
+    failed.
 
     The links are those of the event: the HTTP exchange that carried it, the frame of the request
     that it belongs to, that of the request which caused it, the call and its purpose. They are null
