@@ -136,7 +136,7 @@ async def test_answers_are_written_after_the_program_has_closed_the_pipe(shell: 
         env=shell.environment, stdin=PIPE, stdout=PIPE, stderr=PIPE,
     )  # fmt: skip
     hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x"}}
-    slow = {"name": "demo__progress-steps", "arguments": {"steps": 3, "seconds": 3}}
+    slow = {"name": "demo__progress-steps", "arguments": {"steps": 2, "seconds": 1.5}}
     messages: list[dict[str, Any]] = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},

@@ -73,6 +73,7 @@ async def running_gateway(
     token: str | None = None,
     settings: GatewaySettings | None = None,
     limits: Limits | None = None,
+    has_sse: bool = False,
 ) -> AsyncIterator[RunningGateway]:
     clock = SystemClock()
     bus = Bus(clock)
@@ -85,7 +86,11 @@ async def running_gateway(
         stack.push_async_callback(gateway.close)
         access = GatewayAccess(token)
         app = GatewayApp(
-            gateway, access, limits=limits, default_view=default_view or View(separator="none")
+            gateway,
+            access,
+            limits=limits,
+            default_view=default_view or View(separator="none"),
+            has_sse=has_sse,
         )
         address = await stack.enter_async_context(
             serve_app(
@@ -100,12 +105,13 @@ async def running_gateway(
 
 
 @asynccontextmanager
-async def http_demo() -> AsyncIterator[str]:
+async def http_demo(port: int = 0) -> AsyncIterator[str]:
     """The demo server by HTTP; its URL."""
     clock = SystemClock()
     demo = Demo(clock)
     try:
-        async with serve(AsgiApp({"/mcp": StreamableHttp(demo, clock)})) as address:
+        app = AsgiApp({"/mcp": StreamableHttp(demo, clock)})
+        async with serve(app, port=port) as address:
             yield address.url("/mcp")
     finally:
         await demo.close()

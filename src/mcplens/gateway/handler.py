@@ -205,8 +205,9 @@ class InboundHandler(ABC):
 
     def _refuse(self, call: InboundCall, error: InspectorError) -> None:
         """Answer with an error that is not the server's own: its connection failed."""
-        message, advice = naming(call.server_id, error), advice_for(call.server_id, error)
-        data = {"code": error.code, "server": call.server_id}
+        server_id = call.server_id or str(error.details.get("server_id", ""))
+        message, advice = naming(server_id, error), advice_for(server_id, error)
+        data = {"code": error.code, "server": server_id}
         if advice is not None:
             message, data["advice"] = f"{message}. To do: {advice}", advice
         call.client.peer.refuse(call.id, INTERNAL_ERROR, message, data)
