@@ -6,8 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from mcplens.bus import Bus
 from mcplens.cli import exit_codes
+from mcplens.clock import SystemClock
+from mcplens.store import database
+from mcplens.store.recorder import Recorder
 from tests.cli.shell import Shell
+from tests.store.samples import publish_frames
 
 
 def call(shell: Shell, text: str, *extra: str) -> None:
@@ -60,6 +65,23 @@ def test_one_event_is_shown_byte_for_byte(shell: Shell) -> None:
     shown = shell.run("history", "show", request["run_id"], str(request["seq"]))
     message = json.loads(shown.text)
     assert message["params"]["arguments"] == {"text": "exact"}
+
+
+def test_a_message_whose_file_is_gone_is_said_to_be_not_recorded(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_OWN_LARGE_BYTES", -1)
+    bus = Bus(SystemClock())
+    path = shell.state / "recording.sqlite3"
+    with Recorder(bus, path):
+        publish_frames(bus, 1, text="x" * 100_000)
+    path.with_name(f"{path.name}-bodies-1").unlink()
+    size = f"{bus.kept()[0].size_bytes:,}"  # type: ignore[attr-defined]
+    listed = shell.run("history", "show", bus.run_id)
+    assert f"<- {size} bytes are not recorded" in listed.text
+    shown = shell.run("history", "show", bus.run_id, "1")
+    assert (shown.code, shown.out) == (exit_codes.DONE, b"")
+    assert shown.err == f"the message of {size} bytes is not recorded\n"
 
 
 def test_all_that_belongs_to_a_request_is_shown_from_any_of_its_events(shell: Shell) -> None:

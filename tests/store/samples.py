@@ -1,7 +1,7 @@
 """What the store's tests share: one event of every kind, a bus to publish on, a recording to read.
 
-`python -m tests.store.samples PATH SERVER COUNT [SECONDS]` is a process of its own that records
-COUNT frames (0: until it is killed) and prints the seq of what it published, line by line.
+`python -m tests.store.samples PATH SERVER COUNT SECONDS [SIZE]` is a process that records COUNT
+frames (0: until it is killed) of SIZE and prints the seq of what it published, line by line.
 """
 
 from __future__ import annotations
@@ -249,13 +249,13 @@ def stored_events(path: str | Path, wanted: Filter | None = None) -> list[Event]
         return [decode_row(run_id, row).event for run_id, row in history.scan(wanted)]
 
 
-def main(path: str, server_id: str, count: int, seconds: float) -> None:
+def main(path: str, server_id: str, count: int, seconds: float, size: int = 4) -> None:
     bus = Bus(SystemClock())
     recorder = Recorder(bus, path, warn=lambda text: print("warning:", text, flush=True))
     print("run", bus.run_id, flush=True)
     published = 0
     while not count or published < count:
-        publish_frames(bus, 50, server_id)
+        publish_frames(bus, 50, server_id, text="x" * size)
         published += 50
         print(bus.last_seq, time.time(), flush=True)
         time.sleep(seconds)
@@ -264,4 +264,4 @@ def main(path: str, server_id: str, count: int, seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4]))
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4]), *map(int, sys.argv[5:]))

@@ -19,6 +19,8 @@ from mcplens.store.rows import Row
 from tests.store.samples import publish_frames
 
 DAY = 86_400.0
+# What later formats added.
+NEWER = ("pins", "segments", "bodies")
 
 
 @pytest.fixture
@@ -74,12 +76,13 @@ def test_there_is_a_bound_to_pins(path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert len(pins.pins(path)) == 2
 
 
-def test_a_file_without_pins_is_brought_up_to_date(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with monkeypatch.context() as older:
-        older.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:1])
-        run_id, rows = record(path, 0.0)
+def test_a_file_without_pins_is_brought_up_to_date(path: Path) -> None:
+    run_id, rows = record(path, 0.0)
+    connection = sqlite3.connect(path, isolation_level=None)
+    for thing in ("TRIGGER bodies_of_deleted_block", *(f"TABLE {name}" for name in NEWER)):
+        connection.execute(f"DROP {thing}")
+    connection.execute("PRAGMA user_version = 1")
+    connection.close()
     assert pins.pins(path) == []
     pins.pin(path, run_id, rows[0], "first", 1.0)
     connection = sqlite3.connect(path)

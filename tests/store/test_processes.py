@@ -59,13 +59,20 @@ def lines_of(process: subprocess.Popen[str]) -> Iterator[str]:
         yield line.rstrip("\n")
 
 
-@pytest.mark.parametrize("pause_s", ["0", "0.01"])
+@pytest.mark.parametrize(
+    ("pause_s", "size"),
+    [
+        pytest.param("0", "4", id="as fast as it can"),
+        pytest.param("0.01", "4", id="with pauses"),
+        pytest.param("0.2", "100000", id="large bodies in files of their own"),
+    ],
+)
 def test_kill_9_loses_at_most_the_last_second_and_never_corrupts_the_file(
-    tmp_path: Path, pause_s: str
+    tmp_path: Path, pause_s: str, size: str
 ) -> None:
     path = tmp_path / "recording.sqlite3"
     published: list[tuple[int, float]] = []
-    with running(str(path), "server", "0", pause_s) as process:
+    with running(str(path), "server", "0", pause_s, size) as process:
         lines = lines_of(process)
         run_id = next(lines).removeprefix("run ")
         ends_at = time.time() + 3
@@ -80,7 +87,12 @@ def test_kill_9_loses_at_most_the_last_second_and_never_corrupts_the_file(
     assert integrity(path) == "ok"
     with History(path) as history:
         (run,) = history.runs()
-        seqs = [row.seq for _, row in history.scan()]
+        rows = [row for _, row in history.scan()]
+    seqs = [row.seq for row in rows]
+    has_files = any(tmp_path.glob(f"{path.name}-bodies-*"))
+    assert has_files == (int(size) > 4)
+    frames = [row.payload or b"" for row in rows if row.kind == "FrameReceived"]
+    assert all(b'"%s"' % (b"x" * int(size)) in payload for payload in frames)
     assert (run.run_id, run.ended) == (run_id, None)
     assert seqs == sorted(seqs)
     assert seqs[-1] == run.last_seq

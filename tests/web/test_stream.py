@@ -12,10 +12,12 @@ from mcplens.clock import ManualClock
 from mcplens.downstream.bus_reader import BusReader
 from mcplens.events import LogReceived, Remark, StderrLine
 from mcplens.store.database import Database
+from mcplens.store.rows import Row
+from mcplens.store.segments import LOST_BYTES
 from mcplens.web import feed as feeds
 from mcplens.web import outbox
 from mcplens.web import socket as sockets
-from mcplens.web.event_rows import LOG_BYTES, EventEncoder
+from mcplens.web.event_rows import LOG_BYTES, EventEncoder, event_view
 from mcplens.web.feed import Feed
 from mcplens.web.messages import CommandReply
 from mcplens.web.outbox import encoded
@@ -76,6 +78,12 @@ async def test_two_pages_see_the_same(web: Site) -> None:
         await one.until(lambda: one.last_seq >= web.workspace.bus.last_seq)
         await other.until(lambda: other.last_seq >= web.workspace.bus.last_seq)
         assert one.events == other.events
+
+
+def test_a_row_whose_body_is_gone_says_so_in_its_place() -> None:
+    row = Row(1, 0.0, 0.0, "s", "FrameReceived", status="result", detail={LOST_BYTES: 102_400})
+    view = event_view("run", row)
+    assert (view.head, view.malformed) == ("102,400 bytes are not recorded", None)
 
 
 def test_a_reader_that_fell_behind_is_told_what_it_missed() -> None:

@@ -214,6 +214,7 @@ def _line(entry: Entry) -> str:
     time = f"{datetime.fromtimestamp(entry.wall, UTC).astimezone():%H:%M:%S.%f}"[:-3]
     what = _ARROWS.get(entry.kind, entry.kind)
     text = entry.head.decode("utf-8", "backslashreplace").replace("\n", " ")
+    text = text or entry.lost
     about = entry.reason and f"[malformed: {entry.reason}] "
     label = "" if entry.kind in _ARROWS else f"{entry.method or entry.status or ''} "
     if entry.kind == "StrayOutputDropped" and entry.detail:
@@ -283,8 +284,11 @@ def _print_whole(history: History, run_id: str, seq: int, is_json: bool) -> None
     if stored is None:
         raise click.UsageError(f"that run has no event {seq}")
     message = _bytes_of(stored.event)
+    size_bytes = getattr(stored.event, "size_bytes", 0)
     if is_json or message is None:
         output.write_json(stored.event)
+    elif not message and size_bytes:
+        output.note(f"the message of {size_bytes:,} bytes is not recorded")
     else:
         output.write_raw(message)
     for mask in stored.masked:

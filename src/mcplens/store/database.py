@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
-from mcplens.store.blocks import Block, pack, unpack
+from mcplens.store.blocks import LARGE_BYTES, Block, pack, rows_of
 from mcplens.store.lenient_json import from_json, to_json
 from mcplens.store.retention import Retention, Sweeper
 from mcplens.store.rows import Row
@@ -24,12 +24,16 @@ from mcplens.store.schema import (
     open_to_write,
     transaction,
 )
+from mcplens.store.segments import SegmentWriter, segment_bytes
 
 if TYPE_CHECKING:
     import sqlite3
 
 T = TypeVar("T")
 
+# Large payloads of a run that are kept in the file itself: most runs have no more, and so need no
+# other file.
+_OWN_LARGE_BYTES: Final = 4 * 1024 * 1024
 # Short: SQLite itself has waited already, in most cases.
 _RETRY_S: Final = 0.05
 
@@ -63,6 +67,9 @@ class Database:
         self._run_no = 0
         self._blocks: list[Block] = []
         self._servers: set[str] = set()
+        self._large_bytes = 0
+        max_bytes = None if retention is None else retention.max_bytes
+        self._segments = SegmentWriter(path, segment_bytes(max_bytes))
 
     def __repr__(self) -> str:
         state = f"run {self._run_no}" if self._connection is not None else "closed"
@@ -76,15 +83,19 @@ class Database:
         """
         self._connection = self._persist(lambda: open_to_write(self.path))
         if self._retention is not None:
-            self._sweeper = Sweeper(self._connection, self._retention)
+            self._sweeper = Sweeper(self._connection, self.path, self._retention)
 
     def turn_to(self, run: Run) -> None:
         """Continue with the rows of another run; those of the former one must be committed."""
         self._run, self._run_no, self._servers = run, 0, set()
+        self._large_bytes = 0
+        self._segments.close()
 
     def add(self, rows: Sequence[Row]) -> None:
         """Add rows, in the order of their seq; they are written by the next commit."""
-        self._blocks.extend(pack(rows))
+        self._blocks.extend(pack(rows, has_bodies=self._large_bytes > _OWN_LARGE_BYTES))
+        sizes = [len(row.payload) for row in rows if row.payload is not None]
+        self._large_bytes += sum([size for size in sizes if size >= LARGE_BYTES])
         self._servers.update([row.server_id for row in rows])
 
     def commit(self, ended: float | None = None) -> int:
@@ -93,11 +104,12 @@ class Database:
             return 0  # a run without events is not recorded
         run_no = self._run_no
         try:
-            added = self._persist(lambda: self._transact(lambda: self._insert(ended)))
+            added = self._persist(lambda: self._write(ended))
         except BaseException:
             self._run_no = run_no
             raise
         self._blocks.clear()
+        self._segments.commit()
         return added
 
     def sweep(self, wall: float) -> bool:
@@ -116,6 +128,7 @@ class Database:
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
+        self._segments.close()
 
     def _persist(self, work: Callable[[], T]) -> T:
         """Retry while another program holds the file, for as long as `is_patient` allows."""
@@ -148,18 +161,26 @@ class Database:
             raise Unusable(f"{self.path} is closed")
         return self._connection
 
+    def _write(self, ended: float | None) -> int:
+        try:
+            return self._transact(lambda: self._insert(ended))
+        except BaseException:
+            self._segments.roll_back()
+            raise
+
     def _insert(self, ended: float | None) -> int:
         connection = self._opened
         last_seq = self._enter_run()
         blocks = self._blocks
         if blocks and blocks[0].first_seq <= last_seq:
             # Recorded already: imported twice, or by another recorder of the same bus.
-            blocks = list(
-                pack([row for block in blocks for row in unpack(block.data) if row.seq > last_seq])
-            )
-        insert_blocks(connection, self._run_no, blocks)
+            rows = [row for block in blocks for row in rows_of(block) if row.seq > last_seq]
+            blocks = list(pack(rows, has_bodies=any(block.bodies for block in blocks)))
+        insert_blocks(
+            connection, self._run_no, self._segments.write(connection, self._run_no, blocks)
+        )
         count = sum(block.row_count for block in blocks)
-        size = sum(len(block.data) for block in blocks)
+        size = sum(block.size_bytes for block in blocks)
         connection.execute(
             "UPDATE runs SET event_count = event_count + ?, size_bytes = size_bytes + ?, "
             "last_seq = ?, last_wall = max(last_wall, ?), ended = coalesce(?, ended), "

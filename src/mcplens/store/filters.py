@@ -116,17 +116,25 @@ class EventMatcher:
         given = [(condition, value) for condition, value in bounds if value is not None]
         return "".join(f" AND {condition}" for condition, _ in given), [value for _, value in given]
 
-    def may_match(self, data: bytes) -> bool:
+    def may_match(self, data: bytes, *, has_bodies: bool = False) -> bool:
         """Whether a block can contain a match, by its bytes: Python searches them faster than
-        SQLite does, and most blocks need not be unpacked."""
+        SQLite does, and most blocks need not be unpacked. The text may be in bodies too."""
         if not all(part in data for part in self._parts):
             return False
         if self._kinds is not None and not any(kind in data for kind in self._kind_parts):
             return False
-        return not self._needles or self._is_in(data)
+        return has_bodies or not self._needles or self._is_in(data)
 
     def matches(self, row: Row) -> bool:
         """Whether the filter matches a row."""
+        return self.matches_fields(row) and self.matches_text(row)
+
+    def matches_text(self, row: Row) -> bool:
+        """Whether the row has the text of the filter."""
+        return not self._needles or self._holds_text(row)
+
+    def matches_fields(self, row: Row) -> bool:
+        """Whether all of the filter but its text matches a row."""
         wanted = self.wanted
         return (
             (self._kinds is None or row.kind in self._kinds)
@@ -141,7 +149,6 @@ class EventMatcher:
             and (wanted.exchange_id is None or row.exchange_id == wanted.exchange_id)
             and (wanted.call_id is None or row.call_id == wanted.call_id)
             and (wanted.purpose is None or row.purpose == wanted.purpose)
-            and (not self._needles or self._holds_text(row))
         )
 
     def _holds_text(self, row: Row) -> bool:

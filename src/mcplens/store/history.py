@@ -25,6 +25,13 @@ from mcplens.store.request_records import RequestRows, gather
 from mcplens.store.row_decoding import StoredEvent, decode_row
 from mcplens.store.rows import Row, mask_row
 from mcplens.store.schema import SEQ_BITS, SEQ_MASK, Locked, Unusable, explain, open_to_read
+from mcplens.store.segments import (
+    LOST_BYTES,
+    BodyPlace,
+    SegmentReader,
+    lost_body,
+    unpack_places,
+)
 
 # Enough of a payload for one line of a list.
 HEAD_BYTES: Final = 200
@@ -95,6 +102,11 @@ class Entry(msgspec.Struct, frozen=True):
     def reason(self) -> str:
         """What is wrong with a malformed message; empty for any other."""
         return str(self.detail.get("malformed", {}).get("reason", ""))
+
+    @property
+    def lost(self) -> str:
+        """What is said in place of bytes that cannot be read any more; empty if they can."""
+        return lost_body(self.detail)
 
 
 def _entry(run_id: str, row: Row) -> Entry:
@@ -169,6 +181,7 @@ class History:
             self._connection = open_to_read(self.path)
         except (Unusable, Locked) as problem:
             raise unreadable(problem) from None
+        self._segments = SegmentReader(self.path)
 
     def __repr__(self) -> str:
         return f"<History {self.path}>"
@@ -186,6 +199,7 @@ class History:
 
     def close(self) -> None:
         self._connection.close()
+        self._segments.close()
 
     # -- runs ----------------------------------------------------------------------------------
 
@@ -259,19 +273,34 @@ class History:
         first, last = bounds
         bounded, values = matcher.bounds()
         found = self._query(
-            f"SELECT place, data FROM blocks WHERE place BETWEEN ? AND ? {bounded} "
+            f"SELECT place, data, body_places FROM blocks LEFT JOIN bodies USING (place) "
+            f"WHERE place BETWEEN ? AND ? {bounded} "
             f"ORDER BY place {'DESC' if newest_first else ''}",
             (self._block_of(first), last, *values),
         )
-        for place, data in found:
+        for place, data, packed in found:
             run_no = place >> SEQ_BITS
             run_id = run_ids.get(run_no)
-            if run_id is None or not matcher.may_match(data):
+            if run_id is None or not matcher.may_match(data, has_bodies=packed is not None):
                 continue
             rows = unpack(data)
+            bodies = {rows[body.row].seq: body for body in unpack_places(packed)}
             for row in reversed(rows) if newest_first else rows:
-                if first <= (run_no << SEQ_BITS | row.seq) <= last and matcher.matches(row):
+                is_within = first <= (run_no << SEQ_BITS | row.seq) <= last
+                if not is_within or not matcher.matches_fields(row):
+                    continue
+                if row.seq in bodies:
+                    row = self._with_body(row, bodies[row.seq])
+                if matcher.matches_text(row):
                     yield run_id, row
+
+    def _with_body(self, row: Row, place: BodyPlace) -> Row:
+        """The row with its payload, which is in a segment."""
+        payload = self._segments.read(place)
+        if payload is None:
+            lost = {LOST_BYTES: place.size_bytes}
+            return msgspec.structs.replace(row, detail={**(row.detail or {}), **lost})
+        return msgspec.structs.replace(row, payload=payload)
 
     def scan_masked(
         self, wanted: Filter | None, keys_of: KeysOf | None

@@ -15,6 +15,7 @@ from mcplens.events import EventsMissed
 from mcplens.store.blocks import pack
 from mcplens.store.rows import RowEncoder
 from mcplens.store.schema import SEQ_BITS, SEQ_MASK, insert_blocks
+from mcplens.store.segments import remove_unused, total_bytes, unpack_places
 
 if TYPE_CHECKING:
     import sqlite3
@@ -43,8 +44,9 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
 class Sweeper:
     """Brings a file within its limits, step by step."""
 
-    def __init__(self, connection: sqlite3.Connection, retention: Retention) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: str, retention: Retention) -> None:
         self._connection = connection
+        self._path = path
         self._retention = retention
         self._has_more = True
         self._written_bytes = 0
@@ -63,6 +65,7 @@ class Sweeper:
     def step(self, wall: float, own_run_no: int) -> None:
         """Delete a little; inside a transaction."""
         self._written_bytes = 0
+        remove_unused(self._connection, self._path)  # of earlier steps
         run_no = self._forgotten(wall, own_run_no)
         if run_no is None and self._excess_bytes():
             # Nothing else is left to delete: our own run loses its beginning.
@@ -105,14 +108,14 @@ class Sweeper:
         connection = self._connection
         first, last = run_no << SEQ_BITS, run_no << SEQ_BITS | SEQ_MASK
         found = connection.execute(
-            "SELECT place, last_seq, last_wall, length(data) FROM blocks "
-            "WHERE place BETWEEN ? AND ? ORDER BY place LIMIT ?",
+            "SELECT place, last_seq, last_wall, length(data), body_places FROM blocks "
+            "LEFT JOIN bodies USING (place) WHERE place BETWEEN ? AND ? ORDER BY place LIMIT ?",
             (first, last, STEP_BLOCKS),
         ).fetchall()
         if is_own:
             found = _enough(found, self._excess_bytes())
         if found:
-            place, last_seq, last_wall, _ = found[-1]
+            place, last_seq, last_wall, *_ = found[-1]
             connection.execute("DELETE FROM blocks WHERE place BETWEEN ? AND ?", (first, place))
             if is_own:
                 record_gap(connection, run_no, last_seq, last_wall)
@@ -123,12 +126,13 @@ class Sweeper:
         return True
 
     def _excess_bytes(self) -> int:
-        """How many bytes the file is over its limit."""
+        """How many bytes the file and its segments are over their limit."""
         limit = self._retention.max_bytes
         if limit is None:
             return 0
         pages = self._number("PRAGMA page_count") - self._number("PRAGMA freelist_count")
-        return max(pages * self._number("PRAGMA page_size") - limit, 0)
+        size_bytes = pages * self._number("PRAGMA page_size") + total_bytes(self._connection)
+        return max(size_bytes - limit, 0)
 
     def _number(self, statement: str) -> int:
         (value,) = self._connection.execute(statement).fetchone()
@@ -141,12 +145,13 @@ def record_gap(connection: sqlite3.Connection, run_no: int, seq: int, wall: floa
     insert_blocks(connection, run_no, pack(RowEncoder().encode([missed])))
 
 
-def _enough(
-    blocks: list[tuple[int, int, float, int]], excess: int
-) -> list[tuple[int, int, float, int]]:
+_FoundBlock = tuple[int, int, float, int, bytes | None]
+
+
+def _enough(blocks: list[_FoundBlock], excess: int) -> list[_FoundBlock]:
     """The first blocks, as many as cover the excess."""
-    for count, (_, _, _, size_bytes) in enumerate(blocks, start=1):
-        excess -= size_bytes
+    for count, (_, _, _, size_bytes, bodies) in enumerate(blocks, start=1):
+        excess -= size_bytes + sum(body.size_bytes for body in unpack_places(bodies))
         if excess <= 0:
             return blocks[:count]
     return blocks

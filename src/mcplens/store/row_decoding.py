@@ -14,6 +14,7 @@ from mcplens.events import Event
 from mcplens.protocol.frames import Frame, Kind, Malformed, Message, parse
 from mcplens.store.recorded_secrets import Mask
 from mcplens.store.rows import KINDS, NO_LINKS, Row, plan_of
+from mcplens.store.segments import LOST_BYTES
 
 _FRAME_STATUSES: Final = frozenset(kind.value for kind in Kind)
 
@@ -44,7 +45,7 @@ def decode_row(run_id: str, row: Row) -> StoredEvent:
     if plan.payload == "message":
         fields["message"] = _message(row, detail)
         if "size_bytes" in plan.names:
-            fields.setdefault("size_bytes", len(row.payload or b""))
+            fields.setdefault("size_bytes", detail.get(LOST_BYTES, len(row.payload or b"")))
     elif plan.payload is not None:
         fields[plan.payload] = row.payload or b""
     if "headers" in fields:

@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING
 from mcplens.errors import InspectorError
 from mcplens.store.history import unreadable
 from mcplens.store.retention import STEP_BLOCKS, record_gap
-from mcplens.store.schema import SEQ_BITS, SEQ_MASK, Locked, Unusable, explain, open_to_write
+from mcplens.store.schema import (
+    SEQ_BITS,
+    SEQ_MASK,
+    Locked,
+    Unusable,
+    explain,
+    open_to_write,
+    transaction,
+)
+from mcplens.store.segments import remove_unused
 
 if TYPE_CHECKING:
     import sqlite3
@@ -31,6 +40,8 @@ def delete_run(path: str | os.PathLike[str], run_id: str, *, goes_on: bool = Fal
     try:
         with closing(open_to_write(os.fspath(path))) as connection:
             _delete(connection, run_id, goes_on)
+            with transaction(connection):
+                remove_unused(connection, os.fspath(path))
             # Deleted content stays in the write-ahead log until it is truncated.
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     except (Unusable, Locked) as problem:

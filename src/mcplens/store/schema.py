@@ -72,10 +72,26 @@ _VERSION_2: Final = (
 # before, and what it adds while it still runs, stays as it is: rows with fewer columns.
 _VERSION_3: Final = ()
 
+# From here on large bodies may be in files of their own (segments.py); `bodies` says where those of
+# a block are. The table of blocks stays as it is: an older mcplens that still runs adds blocks
+# without naming their columns. It may delete blocks too, hence the trigger.
+_VERSION_4: Final = (
+    """CREATE TABLE segments (
+         segment_no INTEGER PRIMARY KEY AUTOINCREMENT,
+         first_place INTEGER NOT NULL,
+         last_place INTEGER NOT NULL,
+         size_bytes INTEGER NOT NULL)""",
+    """CREATE TABLE bodies (
+         place INTEGER PRIMARY KEY,
+         body_places BLOB NOT NULL)""",
+    """CREATE TRIGGER bodies_of_deleted_block AFTER DELETE ON blocks
+         BEGIN DELETE FROM bodies WHERE place = old.place; END""",
+)
+
 Migration = tuple[str, ...] | Callable[["sqlite3.Connection"], None]
 
 # What brings a file from each version to the next; PRAGMA user_version counts them.
-MIGRATIONS: Final[list[Migration]] = [_VERSION_1, _VERSION_2, _VERSION_3]
+MIGRATIONS: Final[list[Migration]] = [_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4]
 
 
 class Unusable(Exception):
@@ -101,7 +117,7 @@ def open_to_write(path: str) -> sqlite3.Connection:
             path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
         )
     except (OSError, sqlite3.Error) as problem:
-        raise Unusable(f"{path}: {_words(problem)}") from None
+        raise Unusable(f"{path}: {words(problem)}") from None
     try:
         _prepare(connection, path)
     except sqlite3.Error as problem:
@@ -166,19 +182,17 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 def insert_blocks(connection: sqlite3.Connection, run_no: int, blocks: Iterable[Block]) -> None:
     """Add blocks of a run; inside a transaction."""
+    placed = [(run_no << SEQ_BITS | block.first_seq, block) for block in blocks]
     connection.executemany(
         "INSERT INTO blocks (place, last_seq, first_wall, last_wall, data) VALUES (?, ?, ?, ?, ?)",
         [
-            (
-                run_no << SEQ_BITS | block.first_seq,
-                block.last_seq,
-                block.first_wall,
-                block.last_wall,
-                block.data,
-            )
-            for block in blocks
+            (place, block.last_seq, block.first_wall, block.last_wall, block.data)
+            for place, block in placed
         ],
     )
+    bodies = [(place, block.body_places) for place, block in placed if block.body_places]
+    if bodies:
+        connection.executemany("INSERT INTO bodies VALUES (?, ?)", bodies)
 
 
 def explain(problem: sqlite3.Error, path: str) -> Unusable | Locked:
@@ -190,10 +204,11 @@ def explain(problem: sqlite3.Error, path: str) -> Unusable | Locked:
         return Locked(f"{path}: locked by another program")
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return Unusable(f"{path} is damaged ({problem}); move it away to begin a new one")
-    return Unusable(f"{path}: {_words(problem)}")
+    return Unusable(f"{path}: {words(problem)}")
 
 
-def _words(problem: Exception) -> str:
+def words(problem: Exception) -> str:
+    """An error of the system or of SQLite, in the words of a message."""
     if isinstance(problem, OSError) and problem.strerror:
         return problem.strerror.lower()
     return str(problem)

@@ -14,6 +14,7 @@ import msgspec
 from mcplens.events import Event
 from mcplens.store.lenient_json import to_json
 from mcplens.store.rows import Row, RowEncoder
+from mcplens.store.segments import lost_body
 from mcplens.store.truncation import short_id, short_method
 from mcplens.web.api.events import EventView
 
@@ -66,6 +67,7 @@ def event_view(run_id: str, row: Row, *, is_whole: bool = False) -> EventView:
     data = row.payload or b""
     shown = without_meta(data) if kind in _FRAMES else data
     head = _head(shown, LOG_BYTES if kind == "StderrLine" else HEAD_CHARACTERS)
+    head = head or lost_body(detail)
     reason = malformed["reason"] if isinstance(malformed, dict) else None
     if reason is None and kind in _FRAMES:
         reason = _invalid_utf8(data)
