@@ -61,9 +61,15 @@ def test_a_request_and_its_answer_are_one_row_that_says_how_it_went(window: Watc
     row.click()
     expect(row).to_have_attribute("aria-selected", "true")
     # The answer is of the same row.
-    page.get_by_role("button", name="Go to the answer").click()
-    expect(page.get_by_role("button", name="Go to the request")).to_be_visible()
+    page.get_by_text("Answer", exact=True).click()
+    expect(page.get_by_role("radio", name="Answer")).to_be_checked()
     expect(row).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("tree", name="Message")).to_contain_text("result")
+    # The next row is opened at its answer, too.
+    rows(page, "paired-two").click()
+    expect(page.get_by_role("radio", name="Answer")).to_be_checked()
+    assert window.axe() == []
+    window.shoot("traffic-answer")
     window.assert_clean()
 
 

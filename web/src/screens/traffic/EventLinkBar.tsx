@@ -1,6 +1,6 @@
 // What an event belongs to: buttons that lead to its request, cause and answer, and its call, HTTP
 // exchange and purpose.
-import { Button } from "@mantine/core";
+import { Button, SegmentedControl } from "@mantine/core";
 import { Link, useSearchParams } from "react-router";
 import type { EventView } from "../../api/types";
 import { useEvent } from "../../events/useEvent";
@@ -45,20 +45,49 @@ function NotRecorded({ name }: { name: string }) {
   );
 }
 
+/** A request and its answer, of which one is shown. */
+function PairSwitch({ event, onGo }: LinkProps) {
+  const { links } = useRing();
+  const request = isReply(event) ? links.requestOf(event) : event;
+  const answer = isReply(event) ? event : links.answerOf(event);
+  if (!request || !answer) return null;
+  return (
+    <SegmentedControl
+      size="xs"
+      aria-label="Request or answer"
+      data={[
+        { value: String(request.seq), label: "Request" },
+        { value: String(answer.seq), label: "Answer" },
+      ]}
+      value={String(event.seq)}
+      onChange={(seq) => onGo(Number(seq))}
+    />
+  );
+}
+
+interface LinkProps {
+  event: EventView;
+  onGo(seq: number): void;
+}
+
 /** Buttons that lead to the request, cause and answer of an event. */
-export function EventLinkButtons({ event, onGo }: { event: EventView; onGo(seq: number): void }) {
+export function EventLinkButtons({ event, onGo }: LinkProps) {
   const { request_seq, caused_by_seq, detail } = event;
-  const answer = useRing().links.answerOf(event);
+  const { links } = useRing();
+  const answer = links.answerOf(event);
+  const isPair = isReply(event) ? links.requestOf(event) !== undefined : answer !== undefined;
   const go = { event, onGo };
   return (
     <>
-      {request_seq !== null && <GoButton {...go} seq={request_seq} name="request" />}
+      {isPair && <PairSwitch {...go} />}
+      {request_seq !== null && !(isPair && isReply(event)) && (
+        <GoButton {...go} seq={request_seq} name="request" />
+      )}
       {request_seq === null && isReply(event) && <NotRecorded name="request" />}
       {caused_by_seq !== null && <GoButton {...go} seq={caused_by_seq} name="cause" />}
       {typeof detail.opened_seq === "number" && (
         <GoButton {...go} seq={detail.opened_seq} name="question" />
       )}
-      {answer && <GoButton {...go} seq={answer.seq} name="answer" />}
     </>
   );
 }

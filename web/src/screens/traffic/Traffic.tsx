@@ -9,6 +9,7 @@ import { eventKey, useLoadedPins } from "../../events/pins";
 import { useEvent } from "../../events/useEvent";
 import { FailedServerBanner } from "../../servers/DisconnectedBanner";
 import { useBackfill } from "../../state/backfill";
+import { isReply } from "../../state/eventLinks";
 import { RingProvider } from "../../state/events";
 import { withLink } from "../../state/linkFilter";
 import { pathTo } from "../../state/navigation";
@@ -145,7 +146,12 @@ function TrafficScreen({ recorded }: { recorded: RecordedRun }) {
   const clearing = useClearTraffic(ring, shown, isLive, go);
   const backfill = useBackfill(runId, isLive);
   const { chosen, base, ...named } = useSelectedEvents(ring, runId, item, query.get("compare"));
-  const choose = useCallback((event: EventView) => go(event.seq), [go]);
+  // Who reads answers goes on to the next answer.
+  const isAnswer = chosen !== undefined && isReply(chosen) && !shown.isWire;
+  const choose = useCallback(
+    (event: EventView) => go(((isAnswer && ring.links.answerOf(event)) || event).seq),
+    [go, isAnswer, ring],
+  );
   const allLinks = (): void => setQuery((old) => withLink(old, null), { replace: true });
   const latest = useRef(table);
   latest.current = table;

@@ -6,14 +6,13 @@ import { formatBytes, formatDuration, formatTime } from "../../values/format";
 import { BarCell, type DrawnRow, HttpMethodCell, NameCell, PreviewCell, StatusCell } from "./cells";
 import type { ColumnShape } from "./columnLayout";
 import { purposeLabel } from "./filterOptions";
-import { eventTitle } from "./messagePreview";
+import { eventTitle, previewOf } from "./messagePreview";
 import {
   type Arrangement,
   calledOf,
   elapsedOf,
   messageOf,
   nameOf,
-  previewOfRow,
   type RowContext,
   sizeOf,
   statusOf,
@@ -146,7 +145,7 @@ const PREVIEW: TrafficColumn = {
   grows: 4,
   weight: 1,
   isDefault: true,
-  sortBy: (event, context) => previewOfRow(event, context),
+  sortBy: (event) => previewOf(event),
   cell: (row) => <PreviewCell row={row} />,
 };
 const PURPOSE: TrafficColumn = {

@@ -16,10 +16,12 @@ export function nextSort(sort: Sort | null, column: string): Sort | null {
   return sort.isDown ? null : { column, isDown: true };
 }
 
-const compared = (one: Key, other: Key): number =>
-  typeof one === "number" && typeof other === "number"
-    ? one - other
-    : String(one).localeCompare(String(other), "en", { numeric: true });
+/** Text by its characters: a collation would take ten times as long. */
+function compared(one: Key, other: Key): number {
+  if (typeof one === "number" && typeof other === "number") return one - other;
+  const [first, second] = [String(one), String(other)];
+  return first < second ? -1 : Number(first > second);
+}
 
 /** Rows by their key; what is nested stays beneath its root, what has no key comes last. */
 export function sortedRows(
