@@ -12,6 +12,7 @@ import pytest
 from mcplens.events import FrameReceived, FrameSent, HttpExchangeEnded, HttpRequestSent, Remark
 from mcplens.tap.backlog import TapBus
 from mcplens.tap.http import HttpTap
+from mcplens.tap.http_framing import Part, RequestFraming
 from tests.cli.tls import self_signed
 from tests.tap.test_http import of, port_of, tapped
 
@@ -236,6 +237,40 @@ async def test_a_client_that_does_not_read_stops_only_itself() -> None:
         assert written < 40 * MEGABYTE
         writer.close()
         to_silent.transport.abort()
+
+
+async def test_a_fault_of_ours_ends_one_connection_and_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def handler(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while await reader.read(65536):
+            writer.write(ANSWER)
+        writer.close()
+
+    feed = RequestFraming.feed
+
+    def fail(framing: RequestFraming, data: bytes) -> list[Part]:
+        if b"/fault" in data:
+            raise RuntimeError("a fault of ours")
+        return feed(framing, data)
+
+    monkeypatch.setattr(RequestFraming, "feed", fail)
+    async with (
+        served(handler) as port,
+        tapped(f"http://127.0.0.1:{port}/mcp") as (address, _),
+        asyncio.timeout(30),
+    ):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port_of(address))
+        writer.write(ASK)
+        assert await reader.readexactly(len(ANSWER)) == ANSWER
+        broken, to_broken = await asyncio.open_connection("127.0.0.1", port_of(address))
+        to_broken.write(ASK.replace(b"/mcp", b"/fault"))
+        with pytest.raises(ConnectionResetError):
+            await broken.read()
+        writer.write(ASK)
+        assert await reader.readexactly(len(ANSWER)) == ANSWER
+        writer.close()
+        to_broken.close()
 
 
 async def test_many_megabytes_pass_whole_in_both_directions() -> None:

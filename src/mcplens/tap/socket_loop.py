@@ -19,6 +19,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, Protocol
 
+from mcplens.errors import classify
+from mcplens.logs import get_logger
+
+_log: Final = get_logger("mcplens.tap")
+
 READ_BYTES: Final = 64 * 1024
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 _IN, _OUT = getattr(select, "EPOLLIN", 1), getattr(select, "EPOLLOUT", 4)
@@ -73,7 +78,10 @@ class SocketLoop:
         with contextlib.suppress(BlockingIOError):
             self._woken.recv(4096)
         while self._calls:
-            self._calls.popleft()()
+            try:
+                self._calls.popleft()()
+            except Exception as problem:  # a fault of ours must not end the others
+                _log.warning("a connection has failed: %s", classify(problem).message)
 
     def _end(self) -> None:
         self._is_over = True
@@ -196,10 +204,14 @@ class End:
         self._watch()
 
     def _ready(self, mask: int) -> None:
-        if mask != READ:
-            self._write()
-        if mask != WRITE:
-            self._read()
+        try:
+            if mask != READ:
+                self._write()
+            if mask != WRITE:
+                self._read()
+        except Exception as problem:  # a fault of ours: it ends this connection and no other
+            _log.warning("a connection is closed: %s", classify(problem).message)
+            self._fail(OSError(classify(problem).message))
 
     def _read(self) -> None:
         while self._is_reading:
