@@ -76,7 +76,7 @@ def test_the_whole_request_is_shown_and_any_model_answers(browser: Browser, demo
         )
         # Tab leads out of the editor.
         page.keyboard.press("Tab")
-        expect(page.get_by_role("button", name="_meta, timeout")).to_be_focused()
+        expect(page.get_by_role("button", name="Options", exact=True)).to_be_focused()
         press_run(page)
         model = page.get_by_label("Question: sampling/createMessage")
         for words in (

@@ -374,7 +374,7 @@ def test_run_stands_below_the_last_field_and_is_always_in_view(window: Watched) 
     expect(page.get_by_text("No arguments.")).to_be_visible()
     expect(page.get_by_role("button", name="Fill with an example")).to_have_count(0)
     button = page.get_by_role("button", name="Run", exact=True)
-    options = page.get_by_role("button", name="_meta, timeout").bounding_box()
+    options = page.get_by_role("button", name="Options", exact=True).bounding_box()
     below = button.bounding_box()
     assert options
     assert below

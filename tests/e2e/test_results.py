@@ -103,7 +103,7 @@ def test_a_long_list_is_open_and_searched_and_many_blocks_come_in_pieces(
 def test_no_digit_of_the_meta_of_a_call_is_lost(opened: Watched) -> None:
     page = opened.goto("/s/odd/tools/give")
     page.get_by_label("json", exact=True).fill('{"content": []}')
-    page.get_by_role("button", name="_meta, timeout").click()
+    page.get_by_role("button", name="Options", exact=True).click()
     meta = page.get_by_label("_meta", exact=True)
     meta.fill("[1]")
     page.get_by_role("button", name="Run", exact=True).click()

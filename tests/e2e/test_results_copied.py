@@ -140,7 +140,7 @@ def test_the_messages_of_a_prompt_are_copied_as_text(opened: Watched, given: str
 def test_the_headers_and_the_timeout_of_a_call_count_and_are_copied(opened: Watched) -> None:
     page = opened.goto("/s/wire/tools/echo")
     page.get_by_role("textbox", name="text").fill("hello")
-    page.get_by_role("button", name="_meta, headers, timeout").click()
+    page.get_by_role("button", name="Options", exact=True).click()
     page.get_by_role("button", name="Add a header").click()
     page.get_by_label("Name of header 1").fill("Authorization")
     page.get_by_label("Value of header 1").fill("Bearer wrong")

@@ -45,7 +45,7 @@ def test_tools_are_found_by_what_they_say_and_by_their_size(browser: Browser, tw
         window.switch("/s/one/tools/add")
         expect(destructive).to_have_attribute("aria-pressed", "false")
 
-        page.get_by_role("button", name="Biggest first").click()
+        page.get_by_role("button", name="Sort by size").click()
         expect(rows.first).to_contain_text(ABOUT)
         shown = [ABOUT.findall(text)[-1] for text in rows.all_inner_texts()[:8]]
         sizes = [int(size.replace(",", "")) for size in shown]

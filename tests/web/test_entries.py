@@ -95,16 +95,12 @@ async def test_how_often_to_try_again_is_a_setting_and_the_server_s_own_wins(
             assert await page.until(told) == attempts
 
 
-async def test_a_setting_that_nothing_uses_yet_is_shown_but_not_changed_here(
-    tmp_path: Path,
-) -> None:
+async def test_a_setting_that_nothing_reads_is_not_shown(tmp_path: Path) -> None:
     async with site(tmp_path) as web, web.page() as page:
         settings = {one["name"]: one for one in page.hello["settings"]}
-        unused = settings["settings"]
-        assert (unused["is_used"], unused["is_editable"]) == (False, False)
-        assert unused["note"] == "Not used by this version yet."
+        assert "settings" not in settings
         used = settings["connectionRetryCount"]
-        assert (used["is_used"], used["is_editable"], used["note"]) == (True, True, None)
+        assert (used["is_editable"], used["note"]) == (True, None)
 
 
 async def test_what_the_command_line_said_is_shown_without_its_secrets(tmp_path: Path) -> None:

@@ -1778,8 +1778,8 @@ export interface SetVariables {
 /**
  * A setting as the file spells it, its default, and where its value comes from.
  *
- * `source` is "default", or the file with the flag or variable behind it. `note` is what else
- * there is to know: that nothing uses it yet, or which server has a flag that overrides it.
+ * `source` is "default", or the file with the flag or variable behind it. `note` says
+ * which server has a flag that overrides it.
  */
 export interface SettingView {
   name: string;
@@ -1788,7 +1788,6 @@ export interface SettingView {
   default: unknown;
   source: string;
   is_editable: boolean;
-  is_used: boolean;
   note: string | null;
 }
 

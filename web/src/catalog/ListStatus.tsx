@@ -30,7 +30,7 @@ interface Props {
 /** Number of items and pages as text. */
 export function listSizeLabel(kind: ListKind, list: List, shown: number): string {
   const { items, summary } = list;
-  if (!summary?.fetched) return "Not fetched";
+  if (!summary?.fetched) return "";
   const total = Math.max(items.length, summary.count);
   const all = pluralize(total, NAMES[kind].noun);
   const part = shown < items.length ? `${shown.toLocaleString("en")} of ${all}` : all;

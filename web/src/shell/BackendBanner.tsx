@@ -60,7 +60,7 @@ function StatusBanner({ link }: { link: BackendLink }) {
     <Banner
       tone="info"
       icon="info"
-      action="Understood"
+      action="OK"
       onAction={() => useInspector.setState({ earlier_run_id: null })}
     >
       mcplens was restarted, and this page is connected to it again.{" "}

@@ -44,7 +44,6 @@ const SETTING: SettingView = {
   default: 60,
   source: "default",
   is_editable: true,
-  is_used: true,
   note: null,
 };
 

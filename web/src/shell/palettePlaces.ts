@@ -127,17 +127,15 @@ export function useSettingEntries(): Entry[] {
   const settings = useInspector((state) => state.settings);
   return useMemo(
     () =>
-      [...settings.values()]
-        .filter((setting) => setting.is_used)
-        .map((setting) => ({
-          key: `setting ${setting.name}`,
-          icon: "settings" as const,
-          label: labelOf(setting),
-          about: "setting",
-          words: `${setting.name} ${setting.description}`,
-          to: `/settings?find=${encodeURIComponent(setting.name)}`,
-          focus: "heading" as const,
-        })),
+      [...settings.values()].map((setting) => ({
+        key: `setting ${setting.name}`,
+        icon: "settings" as const,
+        label: labelOf(setting),
+        about: "setting",
+        words: `${setting.name} ${setting.description}`,
+        to: `/settings?find=${encodeURIComponent(setting.name)}`,
+        focus: "heading" as const,
+      })),
     [settings],
   );
 }

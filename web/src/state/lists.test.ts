@@ -173,7 +173,7 @@ describe("how a list stands", () => {
     expect(words({})).toBe("2 tools in 1 page");
     expect(words({ next_cursor: "x" })).toBe("2 tools in 1 page, more available");
     expect(words({ count: 5000, pages: 10 }, 1)).toBe("1 of 5,000 tools in 10 pages");
-    expect(words({ fetched: 0 })).toBe("Not fetched");
+    expect(words({ fetched: 0 })).toBe("");
   });
 });
 

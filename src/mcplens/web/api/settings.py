@@ -43,8 +43,8 @@ _OVERRIDDEN_BY: Final = {
 class SettingView(msgspec.Struct, frozen=True):
     """A setting as the file spells it, its default, and where its value comes from.
 
-    `source` is "default", or the file with the flag or variable behind it. `note` is what else
-    there is to know: that nothing uses it yet, or which server has a flag that overrides it.
+    `source` is "default", or the file with the flag or variable behind it. `note` says
+    which server has a flag that overrides it.
     """
 
     name: str
@@ -53,7 +53,6 @@ class SettingView(msgspec.Struct, frozen=True):
     default: Any
     source: str
     is_editable: bool
-    is_used: bool
     note: str | None
 
 
@@ -65,11 +64,11 @@ def setting_views(workspace: Workspace) -> list[SettingView]:
             _masked(one.value),
             one.default,
             one.source,
-            one.is_ours and one.is_used and not isinstance(one.default, dict),
-            one.is_used,
+            one.is_ours and not isinstance(one.default, dict),
             _note(workspace, one),
         )
         for one in settings_of(workspace.config_files)
+        if one.is_used
     ]
 
 
@@ -92,8 +91,6 @@ def _masked(value: Any) -> Any:
 
 
 def _note(workspace: Workspace, setting: Setting) -> str | None:
-    if not setting.is_used:
-        return "Not used by this version yet."
     flag = _OVERRIDDEN_BY.get(setting.name)
     notes = [
         f"{server.server_id} has {given}, from the command line."

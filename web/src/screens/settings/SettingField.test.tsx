@@ -27,7 +27,6 @@ it("says at a setting's field that it was refused, and keeps what was typed", as
     default: 60,
     source: "default",
     is_editable: true,
-    is_used: true,
     note: null,
   };
   render(

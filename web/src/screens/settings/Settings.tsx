@@ -19,7 +19,7 @@ const isEmpty = (value: unknown): boolean =>
 const shownDefault = (value: unknown): string => (isEmpty(value) ? "none" : JSON.stringify(value));
 
 function Row({ setting }: { setting: SettingView }) {
-  const { name, description, source, is_editable, is_used, note } = setting;
+  const { name, description, source, is_editable, note } = setting;
   const isDefault = source === "default";
   return (
     <tr>
@@ -30,7 +30,7 @@ function Row({ setting }: { setting: SettingView }) {
       </td>
       <td className={css.value}>
         <SettingField key={JSON.stringify(setting.value)} setting={setting} />
-        {!is_editable && is_used && (
+        {!is_editable && (
           <div className="dim">{isDefault ? "Set in a file only." : "The file overrides it."}</div>
         )}
         {note && <div className="dim">{note}</div>}
@@ -135,8 +135,6 @@ export function Settings() {
     `${one.name} ${labelOf(one)} ${one.description}`.toLowerCase().includes(needle),
   );
   const hasAppearance = isAppearanceFound(needle);
-  const used = shown.filter((setting) => setting.is_used);
-  const unused = shown.filter((setting) => !setting.is_used);
   return (
     <div className="pane">
       <div className="toolbar">
@@ -151,13 +149,7 @@ export function Settings() {
       <div className="scroll pad">
         <div className="stack" style={{ maxWidth: 1080 }}>
           {hasAppearance && <Appearance />}
-          {(used.length > 0 || settings.size === 0) && <Table groups={groupSettings(used)} />}
-          {unused.length > 0 && (
-            <details open={needle !== ""}>
-              <summary className="dim">Not used by this version yet: {unused.length}</summary>
-              <Table groups={[["Not used yet", unused]]} />
-            </details>
-          )}
+          {(shown.length > 0 || settings.size === 0) && <Table groups={groupSettings(shown)} />}
           {server && needle === "" && <ServerSettingsLinks server={server} />}
           {shown.length === 0 && settings.size > 0 && !hasAppearance && (
             <NoSearchMatches text={text} onClear={() => setText("")} />

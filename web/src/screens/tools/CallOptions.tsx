@@ -45,8 +45,7 @@ export function CallOptions({ value, onChange, taskSupport, taskObstacle, isHttp
         />
       )}
       <UnstyledButton onClick={toggle} aria-expanded={isOpen} className="disclosure">
-        <Icon name={isOpen ? "down" : "chevron"} size={12} />{" "}
-        {isHttp ? "_meta, headers, timeout" : "_meta, timeout"}
+        <Icon name={isOpen ? "down" : "chevron"} size={12} /> Options
       </UnstyledButton>
       <Collapse expanded={isOpen}>
         <div className="stack">

@@ -114,7 +114,7 @@ it("sums up what the tools cost, and puts the biggest first", async () => {
   const size = sizeOfAll(TOOLS.map(item));
   screen.getByText(`About ${Math.ceil(size / 4)} tokens for a model`);
   expect(names()[0]).toBe("look");
-  await userEvent.click(screen.getByRole("button", { name: "Biggest first" }));
+  await userEvent.click(screen.getByRole("button", { name: "Sort by size" }));
   expect(names()[0]).toBe("drop");
   expect(screen.getAllByRole("option")[0]?.textContent).toContain("about 108 tokens");
 });

@@ -90,7 +90,7 @@ const Foot = memo(function Foot({ items, isBySize, onBySize }: FootProps) {
         aria-pressed={isBySize}
         onClick={() => onBySize(!isBySize)}
       >
-        Biggest first
+        Sort by size
       </Button>
     </div>
   );
