@@ -115,6 +115,40 @@ def test_a_view_tells_what_it_hides_and_why(browser: Browser, gateway: Site) -> 
         window.assert_clean()
 
 
+def test_both_hops_of_a_call_are_one_row_of_traffic_that_opens(
+    browser: Browser, gateway: Site
+) -> None:
+    url = gateway.printed.split()[0]
+    with watched(browser, gateway) as window:
+        page = window.enter("/traffic")
+        with mcplens.connect_sync(
+            url, headers=BEARER, client_info=AGENT, protocol_version="2025-11-25"
+        ) as client:
+            client.call_tool("weather__add", {"a": 20, "b": 22})
+        page.get_by_role("columnheader", name="Client").wait_for()
+        row = page.get_by_role("row").filter(has_text="weather__add").last
+        expect(row.locator("[data-column=client]")).to_have_text("test-agent")
+        expect(row.locator("[data-column=server]")).to_have_text("weather")
+        expect(row.locator("[data-column=status]")).to_contain_text("ok")
+        expect(row).to_contain_text("42")
+        handshake = page.get_by_role("row").filter(has_text="initialize").last
+        expect(handshake.locator("[data-column=client]")).to_have_text("test-agent")
+        expect(row).to_have_attribute("aria-expanded", "false")
+        row.click()
+        page.keyboard.press("ArrowRight")
+        expect(row).to_have_attribute("aria-expanded", "true")
+        hop = page.get_by_role("row", level=2).filter(has_text="tools/call add")
+        expect(hop.locator("[data-column=server]")).to_have_text("weather")
+        expect(hop.locator("[data-column=client]")).to_have_text("test-agent")
+        window.shoot("gateway-traffic")
+        page.get_by_role("button", name="Go to the request to the server").click()
+        page.get_by_role("button", name="Go to the client's request").wait_for()
+        # On the screen of the server, the client's request is the same row.
+        window.switch("/s/weather/traffic")
+        page.get_by_role("row").filter(has_text="weather__add").last.wait_for()
+        window.assert_clean()
+
+
 @pytest.mark.parametrize("width", [1440, 390])
 def test_the_screen_of_a_gateway_that_is_on_is_clean(
     browser: Browser, gateway: Site, width: int

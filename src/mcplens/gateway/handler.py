@@ -168,6 +168,8 @@ class InboundHandler(ABC):
         )
         if is_stateless:
             client.introduce(object_of(call.hop.client_info), None)
+        elif frame.method == "initialize" and client.peer.protocol_version is None:
+            client.introduce_by(members(frame.body))  # so that this very request has its name
         call.seq = gateway.received(client, frame)
         client.calls[call.id] = call
         gateway.began(call)
@@ -249,7 +251,7 @@ class InboundHandler(ABC):
             raise Refused(INVALID_REQUEST, "initialize was sent before")
         offered = text_of(params.get("protocolVersion"))
         version = offered if offered in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[0]
-        client.introduce(object_of(params.get("clientInfo")), object_of(params.get("capabilities")))
+        client.introduce_by(params)
         description = await self.describe(client)
         peer.protocol_version = version
         client.is_ready = True

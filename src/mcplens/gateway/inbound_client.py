@@ -15,7 +15,7 @@ from msgspec import Raw
 
 from mcplens.errors import ServerError
 from mcplens.gateway.client_use import ClientUse
-from mcplens.gateway.wire import encoded, notification_message, request_message
+from mcplens.gateway.wire import encoded, notification_message, object_of, request_message
 from mcplens.inbound.peer import Peer
 from mcplens.inbound.refusal import INTERNAL_ERROR
 from mcplens.protocol.frames import Frame, RequestId
@@ -71,6 +71,10 @@ class InboundClient:
         self.info = info if isinstance(info, dict) else {}
         self.capabilities = capabilities if isinstance(capabilities, dict) else {}
         self._envelope = None
+
+    def introduce_by(self, params: Mapping[str, Raw]) -> None:
+        """What the client says about itself in its handshake."""
+        self.introduce(object_of(params.get("clientInfo")), object_of(params.get("capabilities")))
 
     @property
     def stateless_capabilities(self) -> dict[str, Any]:

@@ -9,6 +9,12 @@ export const isHttp = ({ kind }: EventView): boolean => kind.startsWith("Http");
 export const isReply = (event: EventView): boolean =>
   isFrame(event) && (event.status === "result" || event.status === "error");
 
+/** A message that a client sent to the gateway. */
+export const isInbound = ({ kind }: EventView): boolean => kind === "InboundReceived";
+
+// A client's request for news stays open on purpose.
+const LISTEN = "subscriptions/listen";
+
 const seqIn = (value: unknown): number | null => (typeof value === "number" ? value : null);
 
 // By the code of the error. A request may be open for as long as the session lasts, so that no
@@ -45,6 +51,12 @@ const isEventStream = ({ detail }: EventView): boolean =>
 export class EventLinks {
   /** Whether any event has a link: recordings of older versions have none. */
   hasAny = false;
+  /** The servers that a client of the gateway reached. */
+  readonly serversOfClients = new Set<string>();
+  /** Whether clients of a gateway are among the events. */
+  hasClients = false;
+  /** The request to a server, by the seq of the client's request that it was sent for. */
+  private readonly hops = new Map<number, EventView>();
   /** The reply to a request, or the closing of a question, by the seq of what it ends. */
   private readonly answers = new Map<number, EventView>();
   /** RequestEnded, by the seq of the request. */
@@ -61,7 +73,10 @@ export class EventLinks {
 
   clear(): void {
     this.hasAny = false;
-    for (const map of [this.answers, this.ends, this.pauses, this.exchanges]) map.clear();
+    this.hasClients = false;
+    this.serversOfClients.clear();
+    for (const map of [this.answers, this.ends, this.pauses, this.exchanges, this.hops])
+      map.clear();
     for (const map of [this.rounds, this.asking]) map.clear();
   }
 
@@ -70,6 +85,12 @@ export class EventLinks {
     const { kind, seq, request_seq, exchange_id, purpose } = event;
     this.hasAny ||= request_seq !== null || exchange_id !== null || purpose !== null;
     if (exchange_id !== null) this.addToExchange(event, exchange_id);
+    if (isInbound(event)) {
+      this.hasAny = true;
+      this.hasClients = true;
+    }
+    const inbound = kind === "FrameSent" ? seqIn(event.detail.inbound_seq) : null;
+    if (inbound !== null) this.addHop(event, inbound);
     if (kind === "RequestEnded" && request_seq !== null) this.ends.set(request_seq, event);
     const question = kind === "RequestPaused" ? seqIn(event.detail.question_seq) : null;
     if (question !== null) this.pauses.set(question, event);
@@ -86,7 +107,7 @@ export class EventLinks {
 
   /** Forget the events before this one. */
   dropBefore(first: number): void {
-    for (const map of [this.answers, this.ends, this.pauses, this.rounds, this.asking])
+    for (const map of [this.answers, this.ends, this.pauses, this.rounds, this.asking, this.hops])
       for (const seq of map.keys()) if (seq < first) map.delete(seq);
     for (const [id, exchange] of this.exchanges) {
       const { parts, sent } = exchange;
@@ -101,9 +122,30 @@ export class EventLinks {
   /** The request that an event belongs to. */
   requestOf = (event: EventView): EventView | undefined => this.before(event, event.request_seq);
 
-  /** What an event is nested beneath: its request, else the request that caused it. */
+  /**
+   * What an event is nested beneath: its request, else the request that caused it; that of the
+   * client which the gateway sent it for.
+   */
   parentOf = (event: EventView): EventView | undefined =>
-    this.before(event, event.request_seq ?? event.caused_by_seq);
+    this.before(event, event.request_seq ?? event.caused_by_seq ?? seqIn(event.detail.inbound_seq));
+
+  /** The request to a server that was sent for a client's request. */
+  hopOf = (event: EventView): EventView | undefined =>
+    isInbound(event) ? ofSameRun(event, this.hops.get(event.seq)) : undefined;
+
+  /** The message of a client that an event belongs to; itself, if it is one. */
+  inboundOf(event: EventView): EventView | undefined {
+    let one: EventView | undefined = event;
+    while (one && !isInbound(one)) one = this.parentOf(one);
+    return one;
+  }
+
+  /** The client of the gateway that an event belongs to, by the name that it gave; or "". */
+  clientOf(event: EventView): string {
+    if (!this.hasClients) return "";
+    const { client_name } = (this.inboundOf(event) ?? event).detail;
+    return typeof client_name === "string" ? client_name : "";
+  }
 
   /** The request or question that an event is the end of. */
   endedBy(event: EventView): EventView | undefined {
@@ -146,6 +188,7 @@ export class EventLinks {
   /** Whether a request still waits; a stream that stays open on purpose does not. */
   isPending(event: EventView): boolean {
     if (event.status !== "request" || event.purpose === "listening") return false;
+    if (isInbound(event) && event.method === LISTEN) return false;
     return this.hasAny && this.elapsedOf(event) === null;
   }
 
@@ -220,10 +263,16 @@ export class EventLinks {
 
   private endedSeq(event: EventView): number | null {
     if (event.kind === "QuestionClosed") return seqIn(event.detail.opened_seq);
-    if (isReply(event)) return event.request_seq;
+    if (isReply(event) || event.kind === "InboundAnswered") return event.request_seq;
     // A batch may also bring notifications: it is the answer of another batch alone.
     const isBatch = event.status === "batch" && this.requestOf(event)?.status === "batch";
     return isBatch && event.kind === "FrameReceived" ? event.request_seq : null;
+  }
+
+  /** A request that was sent again after its session was lost counts in its last form. */
+  private addHop(event: EventView, inbound: number): void {
+    this.serversOfClients.add(event.server_id);
+    if (event.status === "request" && event.caused_by_seq === null) this.hops.set(inbound, event);
   }
 
   private noteQuestion(event: EventView): void {

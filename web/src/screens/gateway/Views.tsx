@@ -100,6 +100,37 @@ function Row({ view }: { view: PublishedView }) {
   );
 }
 
+/** Names that collided or were left out. */
+function Problems({ problems }: { problems: string[] }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        className={`plain ${css.problem}`}
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Icon name="alert" size={13} />
+        {pluralize(
+          problems.length,
+          "name collides or is left out",
+          "names collide or are left out",
+        )}
+      </button>
+      {isOpen && (
+        <ul className={css.problems}>
+          {problems.map((problem) => (
+            <li key={problem}>
+              <UntrustedText>{problem}</UntrustedText>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
 export function Views({ revision }: { revision: number }) {
   const { value: views, error } = useReply(revision, () => command("PublishedViews", {}));
   const problems = [...new Set(views?.flatMap((view) => view.problems) ?? [])];
@@ -116,11 +147,7 @@ export function Views({ revision }: { revision: number }) {
           </tbody>
         </table>
       )}
-      {problems.map((problem) => (
-        <p key={problem} className={css.problem}>
-          <Icon name="alert" size={13} /> <UntrustedText>{problem}</UntrustedText>
-        </p>
-      ))}
+      {problems.length > 0 && <Problems problems={problems} />}
     </Section>
   );
 }

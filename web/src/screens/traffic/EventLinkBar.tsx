@@ -76,6 +76,7 @@ export function EventLinkButtons({ event, onGo }: LinkProps) {
   const { links } = useRing();
   const answer = links.answerOf(event);
   const isPair = isReply(event) ? links.requestOf(event) !== undefined : answer !== undefined;
+  const hop = links.hopOf(event);
   const go = { event, onGo };
   return (
     <>
@@ -85,6 +86,10 @@ export function EventLinkButtons({ event, onGo }: LinkProps) {
       )}
       {request_seq === null && isReply(event) && <NotRecorded name="request" />}
       {caused_by_seq !== null && <GoButton {...go} seq={caused_by_seq} name="cause" />}
+      {typeof detail.inbound_seq === "number" && (
+        <GoButton {...go} seq={detail.inbound_seq} name="client's request" />
+      )}
+      {hop && <GoButton {...go} seq={hop.seq} name="request to the server" />}
       {typeof detail.opened_seq === "number" && (
         <GoButton {...go} seq={detail.opened_seq} name="question" />
       )}

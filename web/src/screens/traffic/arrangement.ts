@@ -1,7 +1,7 @@
 // How events become rows: a request with its answer, an HTTP exchange with the events of its stream
 // beneath, or one by one.
 import type { EventView } from "../../api/types";
-import { isHttp, isReply } from "../../state/eventLinks";
+import { isHttp, isInbound, isReply } from "../../state/eventLinks";
 import type { EventRing } from "../../state/events";
 import type { Layer } from "./eventLabel";
 import type { Arrangement } from "./rowFacts";
@@ -15,8 +15,8 @@ export interface TreeRules {
   parentOf(event: EventView): EventView | undefined;
   /** Whether an event is shown in the row of its parent. */
   isMerged(event: EventView): boolean;
-  /** Whether rows are folded until they are opened. */
-  startsClosed: boolean;
+  /** Whether a row is folded until it is opened. */
+  startsClosed(event: EventView): boolean;
 }
 
 /** The row of an exchange, which is that of its HTTP request. */
@@ -40,16 +40,18 @@ export function treeRules(ring: EventRing, arrangement: Arrangement): TreeRules 
     return {
       parentOf: (event) => exchangeRow(ring, event),
       isMerged: (event) => isHttp(event) && exchangeRow(ring, event) !== undefined,
-      startsClosed: true,
+      startsClosed: () => true,
     };
   return {
     parentOf: (event) => brokenFrame(ring, event) ?? links.parentOf(event),
     isMerged: (event) => {
       if (brokenFrame(ring, event)) return true;
-      if (!isReply(event) && event.status !== "batch") return false;
+      const isEnd = isReply(event) || event.kind === "InboundAnswered";
+      if (!isEnd && event.status !== "batch") return false;
       const asked = links.endedBy(event);
       return asked !== undefined && links.answerOf(asked) === event;
     },
-    startsClosed: false,
+    // Both hops of a call through the gateway are one row, which opens to the second.
+    startsClosed: isInbound,
   };
 }

@@ -26,6 +26,9 @@ export interface DrawnRow {
   direction: Direction;
   name: string;
   called: string | null;
+  /** The client of the gateway that it belongs to, or "". */
+  client: string;
+  server: string;
   status: RowStatus;
   size_bytes: number;
   elapsed_s: number | null;

@@ -2,6 +2,7 @@
 // says. A new column is one more entry here.
 import type { ReactNode } from "react";
 import type { EventView } from "../../api/types";
+import { UntrustedText } from "../../components/UntrustedText";
 import { formatBytes, formatDuration, formatTime } from "../../values/format";
 import { BarCell, type DrawnRow, HttpMethodCell, NameCell, PreviewCell, StatusCell } from "./cells";
 import type { ColumnShape } from "./columnLayout";
@@ -14,6 +15,7 @@ import {
   messageOf,
   nameOf,
   type RowContext,
+  serverOf,
   sizeOf,
   statusOf,
 } from "./rowFacts";
@@ -51,8 +53,19 @@ const SERVER: TrafficColumn = {
   min: 48,
   weight: 4,
   isDefault: true,
-  sortBy: ({ server_id }) => server_id,
-  cell: ({ event }) => event.server_id,
+  sortBy: (event, context) => serverOf(event, context),
+  cell: ({ server }) => server,
+};
+const CLIENT: TrafficColumn = {
+  id: "client",
+  label: "Client",
+  title: "Client of the gateway",
+  width: 110,
+  min: 48,
+  weight: 5,
+  isDefault: true,
+  sortBy: (event, { ring }) => ring.links.clientOf(event),
+  cell: ({ client }) => client && <UntrustedText>{client}</UntrustedText>,
 };
 const ID: TrafficColumn = {
   id: "id",
@@ -201,7 +214,20 @@ const MCP_METHOD: TrafficColumn = {
   },
 };
 
-const MESSAGES = [TIME, SERVER, ID, NAME, STATUS, SIZE, DURATION, WATERFALL, PREVIEW, PURPOSE, SEQ];
+const MESSAGES = [
+  TIME,
+  CLIENT,
+  SERVER,
+  ID,
+  NAME,
+  STATUS,
+  SIZE,
+  DURATION,
+  WATERFALL,
+  PREVIEW,
+  PURPOSE,
+  SEQ,
+];
 
 /** Bars belong to pairs. */
 const ONE_BY_ONE = MESSAGES.map((column) =>
@@ -213,6 +239,7 @@ const COLUMNS: Record<Arrangement, TrafficColumn[]> = {
   wire: ONE_BY_ONE,
   http: [
     TIME,
+    CLIENT,
     SERVER,
     HTTP_METHOD,
     URL_COLUMN,
@@ -227,6 +254,15 @@ const COLUMNS: Record<Arrangement, TrafficColumn[]> = {
   ],
 };
 
-/** The columns of a table; that of the server only where there may be several. */
-export const columnsFor = (arrangement: Arrangement, withServer: boolean): TrafficColumn[] =>
-  COLUMNS[arrangement].filter((column) => withServer || column !== SERVER);
+/**
+ * The columns of a table; that of the server only where there may be several, that of the client
+ * only where a gateway has any.
+ */
+export const columnsFor = (
+  arrangement: Arrangement,
+  withServer: boolean,
+  withClient: boolean,
+): TrafficColumn[] =>
+  COLUMNS[arrangement].filter(
+    (column) => (withServer || column !== SERVER) && (withClient || column !== CLIENT),
+  );

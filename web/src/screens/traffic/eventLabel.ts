@@ -4,13 +4,14 @@ import { formatDuration, pluralize } from "../../values/format";
 
 export type Direction = "out" | "in" | "none";
 
-const OUT = new Set(["FrameSent", "HttpRequestSent"]);
+const OUT = new Set(["FrameSent", "HttpRequestSent", "InboundAnswered"]);
 const IN = new Set([
   "FrameReceived",
   "HttpResponseReceived",
   "HttpBytesReceived",
   "HttpExchangeEnded",
   "StderrLine",
+  "InboundReceived",
 ]);
 const HTTP = new Set([
   "HttpRequestSent",
@@ -18,7 +19,8 @@ const HTTP = new Set([
   "HttpBytesReceived",
   "HttpExchangeEnded",
 ]);
-const FRAMES = new Set(["FrameSent", "FrameReceived"]);
+// The last two are of clients of the gateway.
+const FRAMES = new Set(["FrameSent", "FrameReceived", "InboundReceived", "InboundAnswered"]);
 const CONNECTION = new Set([
   "ProcessStarted",
   "ProcessExited",
@@ -36,6 +38,8 @@ const CONNECTION = new Set([
   "EventsMissed",
   "StrayOutputDropped",
   "PingUnanswered",
+  "InboundConnected",
+  "InboundDisconnected",
 ]);
 
 export type Layer = "messages" | "http" | "connection" | "everything";
@@ -116,6 +120,14 @@ export function eventLabel(event: EventView): string {
       return `revision ${text(detail.protocol_version)}`;
     case "ClientIntroduced":
       return `client ${clientName(detail.client_info)}`;
+    case "InboundReceived":
+      return method ?? `client's ${text(status)}`;
+    case "InboundAnswered":
+      return `${text(method)} answered to ${text(detail.client_name)}`;
+    case "InboundConnected":
+      return `client ${clientName(detail.client_info)} connected`;
+    case "InboundDisconnected":
+      return `${text(detail.client_id)} left: ${text(detail.reason)}`;
     case "SubscriptionChanged":
       return `subscription stream ${text(detail.state)}`;
     case "SignInStarted":

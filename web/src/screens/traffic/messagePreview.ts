@@ -39,7 +39,9 @@ const LONGEST = 300;
 
 type Members = Map<string, JsonPart>;
 
-const isFrame = ({ kind }: EventView): boolean => kind === "FrameSent" || kind === "FrameReceived";
+const FRAMES = ["FrameSent", "FrameReceived", "InboundReceived"];
+
+const isFrame = ({ kind }: EventView): boolean => FRAMES.includes(kind);
 
 const membersOf = (part: JsonPart | undefined): Members => readMembers(part?.text ?? "");
 
@@ -177,7 +179,7 @@ function frameWords(event: EventView): string {
 }
 
 // Events that have the bytes of a message.
-const CARRIES = new Set(["FrameSent", "FrameReceived", "ReplyUnmatched", "LateReply"]);
+const CARRIES = new Set([...FRAMES, "ReplyUnmatched", "LateReply"]);
 
 // Rows are drawn again and again, events never change.
 const previews = new WeakMap<EventView, string>();

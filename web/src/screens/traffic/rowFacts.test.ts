@@ -24,7 +24,7 @@ function shown(events: EventView[], arrangement: Arrangement = "paired") {
   ring.append(events);
   const context: RowContext = { ring, arrangement };
   const rules = treeRules(ring, arrangement);
-  const tree = new TrafficTree(rules.parentOf, () => rules.startsClosed, rules.isMerged);
+  const tree = new TrafficTree(rules.parentOf, rules.startsClosed, rules.isMerged);
   const status = (seq: number) => statusOf(ring.find(seq) as EventView, context).text;
   const row = (seq: number) => ring.find(seq) as EventView;
   const drawn = (rows = ring.items) => tree.refresh(rows).rows.map(({ seq }) => seq);

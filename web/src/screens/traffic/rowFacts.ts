@@ -55,6 +55,33 @@ const answered = (answer: EventView): RowStatus => {
   return { text: "ok", tone: "good" };
 };
 
+// How the gateway answered a client.
+const OUTCOMES: Record<string, RowStatus> = {
+  ok: { text: "ok", tone: "good" },
+  cancelled: { text: "cancelled", tone: "wait" },
+};
+
+/** The status that a client saw; a tool that failed says so in the answer of its server. */
+function relayed(end: EventView, request: EventView, { ring }: RowContext): RowStatus {
+  const hop = ring.links.hopOf(request);
+  const answer = hop && ring.links.answerOf(ring.links.lastRoundOf(hop));
+  if (answer?.is_error) return answered(answer);
+  const outcome = String(end.detail.outcome);
+  return OUTCOMES[outcome] ?? { text: outcome, tone: "bad" };
+}
+
+/** The server of an event; of a client's request, the one that it was passed on to. */
+export function serverOf(event: EventView, { ring }: RowContext): string {
+  if (event.server_id) return event.server_id;
+  const { links } = ring;
+  const end = event.kind === "InboundAnswered" ? event : links.answerOf(event);
+  return links.hopOf(event)?.server_id ?? String(end?.detail.target_id ?? "");
+}
+
+/** The size of a message, also of an answer that is not recorded a second time. */
+const bytesOf = ({ kind, detail, size_bytes }: EventView): number =>
+  kind === "InboundAnswered" ? Number(detail.size_bytes ?? 0) : size_bytes;
+
 function exchangeStatus(event: EventView, { ring }: RowContext): RowStatus {
   const { links } = ring;
   const { detail, kind } = links.partsOf(event.exchange_id as number).at(-1) ?? event;
@@ -72,6 +99,13 @@ function exchangeStatus(event: EventView, { ring }: RowContext): RowStatus {
 function ownStatus(event: EventView): RowStatus {
   if (event.malformed) return { text: "malformed", tone: "bad" };
   if (isReply(event)) return answered(event);
+  if (event.kind === "InboundAnswered")
+    return (
+      OUTCOMES[String(event.detail.outcome)] ?? {
+        text: String(event.detail.outcome),
+        tone: "bad",
+      }
+    );
   if (event.kind === "HttpResponseReceived")
     return { text: String(event.status), tone: Number(event.status) >= 400 ? "bad" : undefined };
   if (event.kind === "StateChanged" && event.detail.new === "ERROR")
@@ -91,6 +125,7 @@ export function statusOf(event: EventView, context: RowContext): RowStatus {
   if (outcome) return { text: outcome, tone: outcome === "cancelled" ? "wait" : "bad" };
   if (links.isAsking(event)) return { text: "waits for you", tone: "wait" };
   const end = context.arrangement === "wire" ? undefined : links.answerOf(last);
+  if (end?.kind === "InboundAnswered") return relayed(end, event, context);
   if (end && isRequest) return answered(end);
   return isRequest && links.isPending(last) ? { text: "waiting", tone: "wait" } : { text: "" };
 }
@@ -104,7 +139,7 @@ export function sizeOf(event: EventView, context: RowContext): number {
     }, 0);
     return got || event.size_bytes;
   }
-  return (endOf(event, context) ?? event).size_bytes;
+  return bytesOf(endOf(event, context) ?? event);
 }
 
 /** Seconds from the first request to the last answer; null while it lasts, and where none is. */
@@ -156,7 +191,8 @@ export function previewOfRow(event: EventView, context: RowContext): string {
   const own = previewOf(event);
   // Why it cannot be read is told once: here.
   if (event.malformed) return own ? `${own} — ${event.malformed}` : event.malformed;
-  const end = event.status === "request" ? endOf(event, context) : undefined;
+  const hop = context.ring.links.hopOf(event);
+  const end = event.status === "request" ? endOf(hop ?? event, context) : undefined;
   const back = end ? previewOf(end) : "";
   return own && back ? `${own} → ${back}` : own || back;
 }

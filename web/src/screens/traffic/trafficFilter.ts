@@ -79,7 +79,8 @@ const isFailed = (event: EventView): boolean =>
   event.malformed !== null ||
   Number(event.status) >= 400 ||
   event.kind === "ReplyUnmatched" ||
-  (event.kind === "RequestEnded" && event.status !== "completed");
+  (event.kind === "RequestEnded" && event.status !== "completed") ||
+  (event.kind === "InboundAnswered" && event.detail.outcome !== "ok");
 
 function hasStatus(event: EventView, status: Status): boolean {
   if (status === "errors") return isFailed(event);
@@ -166,6 +167,7 @@ export function trafficMatcher(
         pattern.test(event.head) ||
         pattern.test(eventLabel(event)) ||
         pattern.test(event.server_id) ||
+        (typeof event.detail.client_name === "string" && pattern.test(event.detail.client_name)) ||
         (event.request_id !== null && pattern.test(String(event.request_id))) ||
         found?.get(word)?.has(event.seq) === true,
     );

@@ -1,5 +1,6 @@
 // What the rows of Traffic add up to: requests, errors, bytes, and how long requests take.
 import type { EventView } from "../../api/types";
+import { isInbound } from "../../state/eventLinks";
 import { elapsedOf, eventsOf, isPendingRow, type RowContext, statusOf } from "./rowFacts";
 
 export interface TrafficSummary {
@@ -19,8 +20,11 @@ export function quantile(sorted: Float64Array, share: number): number | null {
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? null;
 }
 
-const isCounted = (event: EventView, { arrangement }: RowContext): boolean =>
-  arrangement === "http" ? event.kind === "HttpRequestSent" : event.status === "request";
+/** A request to a server that was sent for a client's request is the same call once more. */
+const isCounted = (event: EventView, { arrangement, ring }: RowContext): boolean => {
+  if (arrangement === "http") return event.kind === "HttpRequestSent";
+  return event.status === "request" && (isInbound(event) || !ring.links.inboundOf(event));
+};
 
 /** Sums of the rows in any order; a request and its answer count once, also one by one. */
 export function summaryOf(rows: EventView[], context: RowContext): TrafficSummary {

@@ -12,7 +12,7 @@ import { useColumnChoice } from "./useColumnChoice";
 import type { TrafficRows } from "./useTrafficRows";
 
 /** Rows that were folded or unfolded by hand. */
-function useFolding(startsClosed: boolean) {
+function useFolding(startsClosed: (event: EventView) => boolean) {
   const [changed, setChanged] = useState<ReadonlySet<number>>(new Set());
   const [allClosed, setAllClosed] = useState<boolean | null>(null);
   const toggle = useCallback(
@@ -29,7 +29,7 @@ function useFolding(startsClosed: boolean) {
     setChanged(new Set());
   }, []);
   const isClosed = useCallback(
-    ({ seq }: EventView): boolean => (allClosed ?? startsClosed) !== changed.has(seq),
+    (event: EventView): boolean => (allClosed ?? startsClosed(event)) !== changed.has(event.seq),
     [allClosed, changed, startsClosed],
   );
   return { toggle, fold, isClosed };
@@ -50,9 +50,12 @@ export function useArrangedRows(shown: TrafficRows) {
     [rules, isClosed],
   );
   const tree = arrangement === "wire" ? null : whole.refresh(shown.rows);
+  const { links } = ring;
+  const withClient =
+    shown.serverId === null ? links.hasClients : links.serversOfClients.has(shown.serverId);
   const all = useMemo(
-    () => columnsFor(arrangement, shown.serverId === null),
-    [arrangement, shown.serverId],
+    () => columnsFor(arrangement, shown.serverId === null, withClient),
+    [arrangement, shown.serverId, withClient],
   );
   const choices = useColumnChoice(arrangement, all);
   const [sort, setSort] = useDraft<Sort | null>(`traffic.sort.${arrangement}`, null);
