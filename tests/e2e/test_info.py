@@ -79,12 +79,14 @@ def test_what_a_form_says_reaches_the_server_and_what_the_server_says_is_shown(
         expect(result).to_contain_text(told)
 
     opened.switch("/servers/probe")
-    facts = page.locator("dl.facts")
+    facts = page.locator("dl.facts").first
     expect(facts).to_contain_text(re.compile(r"Version\s*7"))
     expect(facts).to_contain_text(re.compile(r"Environment\s*MARK"))
     expect(facts).to_contain_text(re.compile(r"Working folder\s*" + re.escape(str(home))))
     expect(facts).to_contain_text(re.compile(r"Connected for\s*\d"))
-    expect(facts).to_contain_text(re.compile(r"[1-9]\d* done, 0 failed"))
+    counted = page.get_by_role("region", name="Requests since mcplens started")
+    expect(counted).to_contain_text(re.compile(r"Requests\s*[1-9]\d*, 0 errors"))
+    expect(counted.get_by_role("img", name=re.compile("Durations of the last"))).to_be_visible()
     expect(facts.get_by_role("link", name="https://example.com/probe")).to_be_visible()
     expect(page.get_by_role("heading", name="What the server can do (1 tool)")).to_be_visible()
     expect(page.locator("section", has_text="Instructions").locator("strong")).to_have_text("seen")
@@ -160,7 +162,7 @@ def test_flags_files_and_variables_are_named_where_they_count_and_so_is_a_failed
         name = url.split("/")[2]
         expect(page.get_by_role("article", name=name)).to_contain_text("Connected")
         window.switch(f"/servers/{name}")
-        facts = page.locator("dl.facts")
+        facts = page.locator("dl.facts").first
         expect(facts).to_contain_text(re.compile(r"Headers\s*Authorization"))
         told = "--header Authorization, --protocol 2025-11-25, --timeout 5"
         expect(facts).to_contain_text(re.compile(rf"From the command line\s*{told}"))

@@ -44,6 +44,7 @@ from mcplens.transports.base import Closing
 from mcplens.workspace.answer_settings import CLIENT_OPTIONS, AnswerSettings
 from mcplens.workspace.listing import Listing
 from mcplens.workspace.sign_in import SIGN_IN_EVENTS, ServerSignIn
+from mcplens.workspace.statistics import ServerStatistics
 
 if TYPE_CHECKING:
     from mcplens.session.roots import RootLike
@@ -81,6 +82,7 @@ class Server:
         self.is_given = False  # given on the command line, in no file of ours
         self.lists: dict[str, Listing] = {}
         self.subscriptions: dict[str, ResourceSubscription] = {}
+        self.statistics = ServerStatistics()
         self.sign_in = ServerSignIn(
             entry.name, bus=bus, clock=clock, changed=lambda: changed(self.server_id)
         )
@@ -315,6 +317,8 @@ class Server:
         is_by_itself = self._live_servers.options.keeps_ready
         self.sign_in.moved(event.new, is_by_itself=is_by_itself)
         if event.new == "CONNECTED" and event.error is None:
+            if event.old != "CONNECTED":
+                self.statistics.connected()
             for listing in self.lists.values():
                 listing.is_stale = True  # the server may have changed meanwhile
             for subscription in self.subscriptions.values():

@@ -54,6 +54,7 @@ from mcplens.workspace.saved_calls import SavedCalls
 from mcplens.workspace.secret_keys import SecretKeys
 from mcplens.workspace.server import HANDLED_EVENTS, Server
 from mcplens.workspace.server_import import ImportOffers
+from mcplens.workspace.statistics import COUNTED_EVENTS
 from mcplens.workspace.tasks import Role, Tasks
 
 ObjectKind = Literal[
@@ -264,6 +265,10 @@ class Workspace:
         servers = set[str]()
         for event in batch:
             kind = type(event)
+            if kind in COUNTED_EVENTS:
+                counted = self.servers.get(event.server_id)
+                if counted is not None and counted.statistics.handle_event(event):
+                    servers.add(event.server_id)
             if kind in HANDLED_EVENTS:
                 server = self.servers.get(event.server_id)
                 if server is not None and server.handle_event(event):

@@ -483,6 +483,15 @@ export interface EditSavedCall {
 }
 
 /**
+ * One request for a plot.
+ */
+export interface EndedRequestView {
+  method: string;
+  elapsed_s: number;
+  is_failed: boolean;
+}
+
+/**
  * A server's entry as its file has it, for a form; secrets are masked, and `secrets` says
  * which these are.
  *
@@ -917,6 +926,16 @@ export interface KeptSignInView {
   refresh_token: string | null;
   expires_at: number | null;
   is_revocable: boolean;
+}
+
+/**
+ * The newest request that failed; `request_seq` leads to it in Traffic.
+ */
+export interface LastErrorView {
+  at: number;
+  method: string;
+  message: string;
+  request_seq: number | null;
 }
 
 /**
@@ -1701,6 +1720,7 @@ export interface ServerView {
   stderr_tail: string[];
   stray_lines: string[];
   queue: QueueView;
+  statistics: StatisticsView;
   lists: ListSummary[];
   subscriptions: SubscriptionView[];
   log_level: string | null;
@@ -1891,6 +1911,24 @@ export interface SourceView {
   kind: string;
   path: string;
   scope: string;
+}
+
+/**
+ * What the traffic adds up to since mcplens started, without pings and handshakes.
+ *
+ * The percentiles are of the newest 200 requests; `recent` has the newest of them, the oldest
+ * first.
+ */
+export interface StatisticsView {
+  requests: number;
+  errors: number;
+  median_s: number | null;
+  p95_s: number | null;
+  sent_bytes: number;
+  received_bytes: number;
+  reconnects: number;
+  last_error: LastErrorView | null;
+  recent: EndedRequestView[];
 }
 
 /**

@@ -26,6 +26,7 @@ from mcplens.web.api.server_entries import (
     reached_by,
     source_view,
 )
+from mcplens.web.api.server_statistics import StatisticsView, statistics_view
 from mcplens.web.api.settings import flags_of
 from mcplens.web.registry import Command, command, latest_view
 from mcplens.web.safe_json import json_safe
@@ -129,6 +130,7 @@ class ServerView(msgspec.Struct, frozen=True, kw_only=True):
     stderr_tail: list[str]
     stray_lines: list[str]
     queue: QueueView
+    statistics: StatisticsView
     lists: list[ListSummary]
     subscriptions: list[SubscriptionView]
     log_level: str | None
@@ -199,6 +201,7 @@ def _connected(server: Server) -> dict[str, Any]:
         "queue": QueueView(*msgspec.structs.astuple(status))
         if status is not None
         else QueueView(0, 0, 0, 0, 0),
+        "statistics": statistics_view(server.statistics),
         "subscriptions": [
             SubscriptionView(one.uri, one.updated, one.updates, error_view(one.error))
             for one in server.subscriptions.values()

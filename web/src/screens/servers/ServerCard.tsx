@@ -35,6 +35,7 @@ import {
 } from "../../values/serverState";
 import { CopyServer } from "./CopyServer";
 import css from "./ServerCard.module.css";
+import { StatisticsLine } from "./ServerStatistics";
 
 function More({ server, onEdit }: { server: ServerView; onEdit(copy: boolean): void }) {
   const [isCopying, setCopying] = useState(false);
@@ -231,6 +232,7 @@ export function ServerCard({
       <Outdated server={server} />
       <Failure server={server} />
       <Exit server={server} />
+      <StatisticsLine server={server} />
       <div className={`row ${css.foot}`}>
         <div className={`grow ${css.facts}`}>
           <Badge color="gray">{server.transport ?? "unknown"}</Badge>

@@ -25,6 +25,13 @@ import { displayState, stateLabel } from "../../values/serverState";
 import { DeclaredCapabilities, UnsavedSettingsNotice } from "./DeclaredCapabilities";
 import { Experimental } from "./experimental/Experimental";
 import { Roots } from "./Roots";
+import { StatisticsSection } from "./ServerStatistics";
+
+/** Requests that have not ended; empty if there are none. */
+const requestsNow = ({ queue: { in_progress, pending } }: ServerView): string =>
+  [in_progress > 0 && `${in_progress} in flight`, pending > 0 && `${pending} waiting`]
+    .filter(Boolean)
+    .join(", ");
 
 function Facts({ server }: { server: ServerView }) {
   const now = useNow(server.state === "CONNECTED");
@@ -69,10 +76,7 @@ function Facts({ server }: { server: ServerView }) {
         ? formatDuration(Math.max(0, now - server.since))
         : formatDateTime(server.since),
     ],
-    [
-      "Requests",
-      `${server.queue.completed} done, ${server.queue.failed} failed, ${server.queue.cancelled} cancelled, ${server.queue.in_progress} in flight, ${server.queue.pending} waiting`,
-    ],
+    ["Requests now", requestsNow(server)],
     ["From", server.source.path || server.source.kind],
   ];
   return (
@@ -133,6 +137,7 @@ function Overview({ server }: { server: ServerView }) {
         <ErrorNote error={error} action={<TrustCertificateButton server={server} />} />
       )}
       <Facts server={server} />
+      <StatisticsSection server={server} />
       {server.remarks.map((remark) => (
         <p key={remark} className="dim" style={{ margin: 0 }}>
           {remark}
