@@ -9,7 +9,6 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from .browser import Watched, copy_by, watched
-from .pair import connect
 from .site import Site, site
 
 FOREIGN = """\
@@ -49,7 +48,8 @@ def opened(browser: Browser, running: Site) -> Iterator[Watched]:
     allowed = ["clipboard-read", "clipboard-write"]
     with watched(browser, running, permissions=allowed) as window:
         page = window.enter("/servers")
-        connect(page, "demo")
+        page.get_by_role("button", name="demo server").click()
+        page.get_by_role("listbox", name="Tools").get_by_role("option").first.wait_for()
         yield window
 
 

@@ -28,7 +28,7 @@ SCREENS = {
     "tools": ("/s/demo/tools", "Choose a tool"),
     "tool": ("/s/demo/tools/form-nested", "Not called yet"),
     "resources": ("/s/demo/resources", "Choose a resource"),
-    "resource": ("/s/demo/resources/demo%3A%2F%2Fmarkdown", "Read again"),
+    "resource": ("/s/demo/resources/demo%3A%2F%2Fmarkdown", "Subscribe"),
     "template": (
         "/s/demo/resources?template=demo%3A%2F%2Fgreeting%2F%7Bname%7D",
         "Read it",

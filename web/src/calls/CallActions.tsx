@@ -1,18 +1,22 @@
 // Actions on a call and its result: copy in several formats, download, save to a collection.
 import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
 import { useState } from "react";
+import { Link } from "react-router";
 import type { CallView } from "../api/types";
 import { copyText } from "../components/clipboard";
 import { downloadFile } from "../components/download";
 import { Icon } from "../components/Icon";
 import { promptText } from "../content/promptText";
+import { pathToCallTraffic } from "../state/navigation";
 import { useInspector } from "../state/store";
 import { indentJson } from "../values/exactJson";
 import { fileName } from "../values/fileName";
 import { pretty } from "../values/json";
+import css from "./CallPanel.module.css";
 import { isRunning } from "./callStatus";
 import { asCommand, asCurl, asJsonRpc, asPython, canCurl, isSafeCommand } from "./copyAs";
 import { SaveCallButton } from "./SaveCallButton";
+import { TaskLink } from "./TaskLink";
 import { useCallRequest } from "./useCallRequest";
 import { useCallResult } from "./useCallResult";
 
@@ -92,6 +96,14 @@ export function CallActions({ call }: { call: CallView }) {
         </ActionIcon>
       </Tooltip>
       {call.kind !== "raw" && !isRunning(call) && <SaveCallButton call={call} />}
+      {call.request_id !== null && (
+        <Tooltip label="Messages of this call in Traffic">
+          <Link className={css.link} to={pathToCallTraffic(call)}>
+            id {String(call.request_id)}
+          </Link>
+        </Tooltip>
+      )}
+      <TaskLink call={call} />
       <CopyAs call={call} />
     </>
   );

@@ -1,5 +1,5 @@
 // A call from its start to its end: what it waits for, its questions, its result.
-import { Badge, Button } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { memo } from "react";
 import { Link } from "react-router";
 import type { CallView, QuestionView } from "../api/types";
@@ -7,46 +7,29 @@ import { ErrorBoundary } from "../components/ErrorBoundary";
 import { ErrorNote } from "../components/ErrorNote";
 import { QuestionPanel } from "../questions/QuestionPanel";
 import { questionsOf } from "../questions/waitingQuestions";
-import { pathToCallTraffic } from "../state/navigation";
 import { useMuteCall } from "../state/notifications";
 import { useInspector } from "../state/store";
-import { formatBytes, formatDuration, formatTime } from "../values/format";
 import { CallActions } from "./CallActions";
+import type { Choice } from "./CallChooser";
+import { CallFacts } from "./CallFacts";
 import css from "./CallPanel.module.css";
 import { CallProgress, CancelledCall, cancelCall } from "./CallProgress";
-import { CallRequest } from "./CallRequest";
-import { callStatus, findingsSummary, isRunning } from "./callStatus";
+import { useFoldedRequest } from "./CallRequest";
+import { isRunning } from "./callStatus";
 import { MalformedNotice } from "./MalformedNotice";
 import { RepeatButton } from "./RepeatButton";
 import { ResultView } from "./ResultView";
-import { TaskLink } from "./TaskLink";
 
-export function StatusBadge({ call }: { call: CallView }) {
-  const { word, tone } = callStatus(call);
-  return <Badge color={tone}>{word}</Badge>;
+interface HeadProps {
+  call: CallView;
+  /** The calls to choose from, if there may be others. */
+  choice?: Choice;
 }
 
-function Head({ call }: { call: CallView }) {
-  const misfit = findingsSummary(call);
+function Head({ call, choice }: HeadProps) {
   return (
     <div className="toolbar">
-      {/* Links come first, so that they do not move when the call ends. */}
-      <span className="dim">{formatTime(call.started, false)}</span>
-      {call.request_id !== null && (
-        <Link className={css.link} to={pathToCallTraffic(call)}>
-          id {String(call.request_id)}
-        </Link>
-      )}
-      <TaskLink call={call} />
-      {/* The live region: changes only when the call does. */}
-      <span className="row" role="status">
-        <StatusBadge call={call} />
-        {misfit && <Badge color="yellow">{misfit}</Badge>}
-        {call.elapsed_s !== null && <span className="dim">{formatDuration(call.elapsed_s)}</span>}
-        {call.result_size_bytes > 0 && (
-          <span className="dim">{formatBytes(call.result_size_bytes)}</span>
-        )}
-      </span>
+      <CallFacts call={call} choice={choice} />
       <div className="actions">
         <CallActions call={call} />
       </div>
@@ -88,7 +71,8 @@ function PendingQuestions({ call, questions, isSure, chosen }: PendingQuestionsP
   const left = questions.length - drawn.length;
   return (
     <>
-      {questions.length > 0 && (
+      {/* A single question says itself that it waits. */}
+      {(questions.length > 1 || (questions.length > 0 && !isSure)) && (
         <div className={css.pending}>
           <strong>
             {waitingLabel(questions)} {isSure ? "for you" : "that may belong to this call"}
@@ -129,31 +113,41 @@ interface Props {
   questionId?: string;
   /** Called with the new call when this one is repeated. */
   onRepeated?(callId: string): void;
+  /** The calls to choose from, if there may be others. */
+  choice?: Choice;
+  /** Whether the parent shows the call's facts and actions itself. */
+  isHeadless?: boolean;
 }
 
-function Panel({ call, hasSchema, questionId, onRepeated }: Props) {
+/** The name of a call's region, for screen readers. */
+export const callLabel = (call: CallView): string => `Call of ${call.name || call.method}`;
+
+function Panel({ call, hasSchema, questionId, onRepeated, choice, isHeadless }: Props) {
   useMuteCall(call.call_id);
   const asked = useQuestions(call);
   const running = isRunning(call);
   const isAsked = running && asked.questions.length > 0;
+  const request = useFoldedRequest(call);
+  const hasResult = !running && call.status === "completed";
   const again = <RepeatButton call={call} onRepeated={onRepeated} />;
-  return (
-    <section className="pane" aria-label={`Call of ${call.name || call.method}`}>
-      <Head call={call} />
-      <div className="scroll pad">
-        <CallRequest call={call} />
+  const content = (
+    <>
+      {!isHeadless && <Head call={call} choice={choice} />}
+      <div className={`scroll ${css.body}`}>
         <div className="stack">
-          {running && <CallProgress call={call} hasCancel={!isAsked} />}
+          {running && !isAsked && <CallProgress call={call} />}
           <PendingQuestions call={call} {...asked} chosen={questionId} />
+          {!hasResult && request.button}
+          {!hasResult && request.body}
           {call.status === "cancelled" ? (
             <CancelledCall call={call} action={again} />
           ) : (
             call.error && <ErrorNote error={call.error} title="The call failed" action={again} />
           )}
           {!running && <MalformedNotice call={call} />}
-          {!running && call.status === "completed" && (
+          {hasResult && (
             <ErrorBoundary what="this result" raw={call.result}>
-              <ResultView call={call} hasSchema={hasSchema} />
+              <ResultView call={call} hasSchema={hasSchema} request={request} />
             </ErrorBoundary>
           )}
         </div>
@@ -165,6 +159,12 @@ function Panel({ call, hasSchema, questionId, onRepeated }: Props) {
           </Button>
         </div>
       )}
+    </>
+  );
+  if (isHeadless) return <div className="pane">{content}</div>;
+  return (
+    <section className="pane" aria-label={callLabel(call)}>
+      {content}
     </section>
   );
 }

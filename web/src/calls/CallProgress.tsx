@@ -37,8 +37,7 @@ export function CancelledCall({ call, action }: { call: CallView; action: ReactN
   );
 }
 
-/** `hasCancel` is false where the panel has a Cancel button of its own. */
-export function CallProgress({ call, hasCancel = true }: { call: CallView; hasCancel?: boolean }) {
+export function CallProgress({ call }: { call: CallView }) {
   const now = useNow(true, 250);
   const { progress } = call;
   const share = progress?.total ? Math.min(100, (100 * progress.progress) / progress.total) : null;
@@ -53,17 +52,15 @@ export function CallProgress({ call, hasCancel = true }: { call: CallView; hasCa
         <span className={css.time} role="timer">
           {formatDuration(Math.max(0, now - call.started))}
         </span>
-        {hasCancel && (
-          <Button
-            className={css.cancel}
-            size="compact-xs"
-            variant="default"
-            color="red"
-            onClick={() => cancelCall(call)}
-          >
-            Cancel
-          </Button>
-        )}
+        <Button
+          className={css.cancel}
+          size="compact-xs"
+          variant="default"
+          color="red"
+          onClick={() => cancelCall(call)}
+        >
+          Cancel
+        </Button>
       </div>
       {progress && call.awaiting.length > 0 && <span className={css.last}>{waitingFor(call)}</span>}
       <Progress

@@ -1,11 +1,12 @@
 // The result of a call: content, structured content with schema findings, errors.
-import { Badge, SegmentedControl } from "@mantine/core";
-import { type ReactNode, useMemo } from "react";
+import { Anchor, Badge, SegmentedControl } from "@mantine/core";
+import { type ReactNode, useMemo, useState } from "react";
 import type { CallView } from "../api/types";
 import { Callout } from "../components/Callout";
 import { JsonTree } from "../components/JsonTree";
 import { lazyModule, useModule } from "../components/lazyModule";
 import { ModuleLoading } from "../components/ModuleLoading";
+import { type Form, RichText, LABELS as TEXT_LABELS, useTextForm } from "../components/RichText";
 import { TextView } from "../components/TextView";
 import { TruncatedList } from "../components/TruncatedList";
 import { UntrustedText } from "../components/UntrustedText";
@@ -22,26 +23,39 @@ import { fieldsOf, isObject, type JsonObject } from "../values/jsonObject";
 import { schemaConformance } from "./callStatus";
 import { RawReply } from "./RawReply";
 import css from "./ResultView.module.css";
+import { contentKind, textForms, textOfStructured } from "./resultContent";
 import { useCallResult } from "./useCallResult";
 
-function StructuredContent({
-  value,
-  call,
-  hasSchema,
-}: {
+interface StructuredProps {
   value: unknown;
   call: CallView;
   hasSchema: boolean;
-}) {
+  /** Whether other content is shown above it. */
+  isBelow: boolean;
+  /** The text of the result, if it says the same. */
+  sameText: string | null;
+}
+
+function StructuredContent({ value, call, hasSchema, isBelow, sameText }: StructuredProps) {
   const fit = schemaConformance(call, hasSchema);
+  const [isTextShown, setTextShown] = useState(false);
   return (
     <section className="stack tight">
-      <div className="row wrap">
-        <h3 className="section-title">Structured content</h3>
-        <Badge color={fit.tone}>{fit.word}</Badge>
-      </div>
+      {isBelow && <h3 className="section-title">Structured content</h3>}
       <SchemaFindings findings={call.findings} />
       <JsonTree value={value} label="Structured content" most={420} />
+      <div className="row wrap">
+        <Badge color={fit.tone}>{fit.word}</Badge>
+        {sameText !== null && (
+          <>
+            <span className="dim">The text is the same as the structured content.</span>
+            <Anchor component="button" type="button" onClick={() => setTextShown(!isTextShown)}>
+              {isTextShown ? "Hide the text" : "Show the text"}
+            </Anchor>
+          </>
+        )}
+      </div>
+      {sameText !== null && isTextShown && <RichText text={sameText} label="Text" />}
     </section>
   );
 }
@@ -78,37 +92,41 @@ function ListMember({
   return <ShowMore items={value} render={render} />;
 }
 
-function ReadResource({
-  resource,
-  callId,
-  pointer,
-}: {
+interface ReadProps {
   resource: unknown;
   callId: string;
   pointer: string;
-}) {
+  /** Whether it is the one that was asked for: its URI and type are shown above the result. */
+  isPlain: boolean;
+  textForm: Form | undefined;
+}
+
+function ReadResource({ resource, callId, pointer, isPlain, textForm }: ReadProps) {
   const about = fieldsOf(resource);
   return (
     <div className="stack tight">
-      <span className="row wrap mono dim">
-        {about.uri !== undefined && asOneLine(about.uri)}{" "}
-        {about.mimeType !== undefined && <Badge color="gray">{asOneLine(about.mimeType)}</Badge>}
-      </span>
-      <ResourceView resource={resource} callId={callId} pointer={pointer} />
+      {!isPlain && (
+        <span className="row wrap mono dim">
+          {about.uri !== undefined && asOneLine(about.uri)}{" "}
+          {about.mimeType !== undefined && <Badge color="gray">{asOneLine(about.mimeType)}</Badge>}
+        </span>
+      )}
+      <ResourceView resource={resource} callId={callId} pointer={pointer} textForm={textForm} />
     </div>
   );
 }
 
-function ResultContent({
-  call,
-  value,
-  hasSchema,
-}: {
+interface ContentProps {
   call: CallView;
   value: JsonObject;
   hasSchema: boolean;
-}) {
+  /** The view of the only text, which the switch above has. */
+  textForm: Form | undefined;
+}
+
+function ResultContent({ call, value, hasSchema, textForm }: ContentProps) {
   const { call_id: callId, server_id: serverId, findings } = call;
+  const sameText = useMemo(() => textOfStructured(value), [value]);
   const isKnown = ["content", "contents", "messages", "structuredContent"].some(
     (name) => value[name] !== undefined,
   );
@@ -124,19 +142,22 @@ function ResultContent({
           <UntrustedText>{value.description}</UntrustedText>
         </p>
       )}
-      <ListMember
-        of={value}
-        name="content"
-        render={(block, index) => (
-          <Content
-            key={index}
-            block={block}
-            callId={callId}
-            pointer={`/content/${index}`}
-            serverId={serverId}
-          />
-        )}
-      />
+      {sameText === null && (
+        <ListMember
+          of={value}
+          name="content"
+          render={(block, index) => (
+            <Content
+              key={index}
+              block={block}
+              callId={callId}
+              pointer={`/content/${index}`}
+              serverId={serverId}
+              textForm={textForm}
+            />
+          )}
+        />
+      )}
       <ListMember
         of={value}
         name="contents"
@@ -146,6 +167,8 @@ function ResultContent({
             resource={resource}
             callId={callId}
             pointer={`/contents/${index}`}
+            isPlain={call.kind === "resource" && fieldsOf(resource).uri === call.name}
+            textForm={textForm}
           />
         )}
       />
@@ -173,7 +196,13 @@ function ResultContent({
         }
       />
       {value.structuredContent !== undefined ? (
-        <StructuredContent value={value.structuredContent} call={call} hasSchema={hasSchema} />
+        <StructuredContent
+          value={value.structuredContent}
+          call={call}
+          hasSchema={hasSchema}
+          isBelow={sameText === null && Array.isArray(value.content) && value.content.length > 0}
+          sameText={sameText}
+        />
       ) : (
         <SchemaFindings findings={findings} />
       )}
@@ -225,56 +254,76 @@ function Comparison({ call, others }: { call: CallView; others: CallView[] }) {
   return <module.CompareResults call={call} others={others} />;
 }
 
-// Types are a server's own words; this is the key of a preference.
-const LONGEST_KIND = 80;
-const MEMBERS = ["content", "contents", "messages"];
-
-/** What a result is made of: the view that was chosen for one is used for others of its kind. */
-export function contentKind(value: unknown): string {
-  const result = fieldsOf(value);
-  const items = MEMBERS.flatMap((name) => {
-    const list = result[name];
-    return Array.isArray(list) ? (list as unknown[]) : [];
-  });
-  const kinds = items.map((item) => {
-    const { type, content, mimeType, blob } = fieldsOf(item);
-    const inner = type ?? fieldsOf(content).type;
-    if (typeof inner === "string") return inner;
-    if (typeof mimeType === "string") return mimeType.split(";")[0] ?? "";
-    return blob === undefined ? "text" : "bytes";
-  });
-  if (result.structuredContent !== undefined) kinds.push("structured");
-  return [...new Set(kinds)].sort().join("+").slice(0, LONGEST_KIND) || "other";
+interface Props {
+  call: CallView;
+  hasSchema?: boolean;
+  /** The folded request: its button stands beside the views. */
+  request?: { button: ReactNode; body: ReactNode };
 }
 
-export function ResultView({ call, hasSchema = false }: { call: CallView; hasSchema?: boolean }) {
-  const { value, text, isLoading, problem } = useCallResult(call);
+// What a view of the only text is called among those of the result.
+const SHOWN = "shown:";
+const labelOfText = (form: Form): string => (form === "json" ? "Content" : TEXT_LABELS[form]);
+
+/** The views of a result: those of its text, if that is all it has, and those of its JSON. */
+function useForms(call: CallView, value: unknown) {
   const kind = useMemo(() => contentKind(value), [value]);
-  const [wanted, setForm] = usePreference(`result.form.${kind}`, "shown");
+  const [wanted, setWanted] = usePreference(`result.form.${kind}`, "shown");
   const others = useOtherCalls(call);
-  const forms = others.length ? [...FORMS, COMPARE] : FORMS;
-  const form = forms.some(({ value: one }) => one === wanted) ? wanted : "shown";
+  const texts = useMemo(() => textForms(value), [value]);
+  const [textForm, setTextForm] = useTextForm(texts);
+  const isSwitchless = texts.length > 1;
+  const [first, ...rest] = others.length ? [...FORMS, COMPARE] : FORMS;
+  const shown = isSwitchless
+    ? texts.map((one) => ({ value: SHOWN + one, label: labelOfText(one) }))
+    : [first as (typeof FORMS)[number]];
+  const form = rest.some((one) => one.value === wanted) ? wanted : "shown";
+  const choose = (next: string): void => {
+    const isText = next.startsWith(SHOWN);
+    setWanted(isText ? "shown" : next);
+    if (isText) setTextForm(next.slice(SHOWN.length) as Form);
+  };
+  const chosen = form === "shown" && isSwitchless ? SHOWN + textForm : form;
+  const shownForm = isSwitchless ? textForm : undefined;
+  return { forms: [...shown, ...rest], form, chosen, choose, textForm: shownForm, others };
+}
+
+export function ResultView({ call, hasSchema = false, request }: Props) {
+  const { value, text, isLoading, problem } = useCallResult(call);
+  const { forms, form, chosen, choose, textForm, others } = useForms(call, value);
   const indented = useMemo(
     () => (form === "pretty" ? (text === null ? pretty(value) : indentedOnce(text)) : ""),
     [form, text, value],
   );
-  if (isLoading) return <p className="dim">Loading {formatBytes(call.result_size_bytes)}…</p>;
-  if (problem) return <Callout>{problem}</Callout>;
+  const without = (note: ReactNode): ReactNode => (
+    <>
+      {request?.button}
+      {request?.body}
+      {note}
+    </>
+  );
+  if (isLoading)
+    return without(<p className="dim">Loading {formatBytes(call.result_size_bytes)}…</p>);
+  if (problem) return without(<Callout>{problem}</Callout>);
   if (value === undefined)
-    return <p className="dim">{call.kind === "raw" ? "No reply came." : "There is no result."}</p>;
+    return without(
+      <p className="dim">{call.kind === "raw" ? "No reply came." : "There is no result."}</p>,
+    );
   return (
     <div className="stack">
-      <div>
+      <div className={css.views}>
         <SegmentedControl
           aria-label="How to show the result"
-          value={form}
-          onChange={setForm}
+          value={chosen}
+          onChange={choose}
           data={forms}
         />
+        {request?.button}
       </div>
+      {request?.body}
       {form === "shown" &&
         (isObject(value) ? (
-          <ResultContent call={call} value={value} hasSchema={hasSchema} />
+          <ResultContent call={call} value={value} hasSchema={hasSchema} textForm={textForm} />
         ) : (
           <>
             <InvalidValue

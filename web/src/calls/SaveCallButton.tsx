@@ -1,7 +1,8 @@
 // Saves a call to a collection, with a name and a description.
-import { Autocomplete, Button, Popover, Textarea, TextInput } from "@mantine/core";
+import { ActionIcon, Autocomplete, Button, Popover, Textarea, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { CallView } from "../api/types";
+import { Icon } from "../components/Icon";
 import { usePreference } from "../state/browserStorage";
 import { command } from "../state/commands";
 import { saveCall } from "./savedCalls";
@@ -73,9 +74,13 @@ export function SaveCallButton({ call }: { call: CallView }) {
   return (
     <Popover opened={isOpen} onChange={setOpen} trapFocus position="bottom-end" width={300}>
       <Popover.Target>
-        <Button size="compact-xs" variant="default" onClick={() => setOpen(!isOpen)}>
-          Save
-        </Button>
+        <ActionIcon
+          aria-label="Save"
+          title="Save this call to a collection"
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name="collections" />
+        </ActionIcon>
       </Popover.Target>
       <Popover.Dropdown aria-label="Save to a collection">
         <Form key={call.call_id} call={call} onDone={() => setOpen(false)} />

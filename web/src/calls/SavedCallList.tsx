@@ -1,4 +1,4 @@
-// The saved calls of a tool, above its form: a click fills the form.
+// The saved calls of a tool, below its form: a click fills the form.
 import { ActionIcon, Button, Tooltip } from "@mantine/core";
 import { modals } from "@mantine/modals";
 import { Link } from "react-router";
@@ -39,7 +39,7 @@ export function SavedCallList({ serverId, tool, onChoose }: Props) {
       onConfirm: () => void deleteSavedCall({ server_id: serverId, tool }, one),
     });
   };
-  // Reserves space, so that the form does not move when saved calls load.
+  // Reserves space, so that Run does not move when saved calls load.
   return (
     <section className="row wrap" aria-label="Saved calls" style={{ minHeight: 24 }}>
       {saved && saved.length > 0 && <Link to={pathToCollection()}>Saved calls</Link>}

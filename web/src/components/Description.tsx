@@ -5,7 +5,13 @@ import { visible } from "../values/hiddenCharacters";
 import css from "./Description.module.css";
 import { looksLikeMarkdown, Markdown } from "./Markdown";
 
-export function Description({ text }: { text: string }) {
+interface Props {
+  text: string;
+  /** One line until it is opened, instead of six. */
+  isBrief?: boolean;
+}
+
+export function Description({ text, isBrief = false }: Props) {
   const [isOpen, setOpen] = useState(false);
   const [isLong, setLong] = useState(false);
   const { ref, width } = useElementSize<HTMLDivElement>();
@@ -15,9 +21,14 @@ export function Description({ text }: { text: string }) {
     if (element && !isOpen) setLong(element.scrollHeight > element.clientHeight + 1);
   }, [element, width, text, isOpen]);
   return (
-    <div className="stack tight">
-      <div ref={ref}>
-        <div ref={setElement} className={css.text} data-closed={!isOpen || undefined}>
+    <div className={isBrief ? "row" : "stack tight"}>
+      <div ref={ref} className={isBrief ? css.brief : undefined}>
+        <div
+          ref={setElement}
+          className={css.text}
+          data-closed={!isOpen || undefined}
+          data-brief={isBrief || undefined}
+        >
           {looksLikeMarkdown(text) ? (
             <Markdown text={text} />
           ) : (

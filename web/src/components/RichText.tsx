@@ -18,8 +18,8 @@ import css from "./RichText.module.css";
 import { TextView } from "./TextView";
 import { ValueTable } from "./ValueTable";
 
-type Form = "json" | "markdown" | "table" | "picture" | "text";
-const LABELS: Record<Form, string> = {
+export type Form = "json" | "markdown" | "table" | "picture" | "text";
+export const LABELS: Record<Form, string> = {
   json: "JSON",
   markdown: "Rendered",
   table: "Table",
@@ -91,11 +91,24 @@ function View({ form, text, told, value, table, label, language }: ViewProps) {
   return <TextView text={told} label={label} most={560} language={language} />;
 }
 
-export function RichText({ text, label, mime, uri }: { text: string; label: string } & About) {
-  const { forms, value, table } = useMemo(() => viewsOf(text, { mime, uri }), [text, mime, uri]);
-  // Whoever wants the source of one Markdown text wants that of the next one too.
+/** The view of a text that is shown: whoever wants the source of one Markdown text wants that of the
+ * next one too. */
+export function useTextForm(forms: Form[]): [Form, (form: Form) => void] {
   const [wanted, setWanted] = usePreference<Form | null>(`text.form.${forms.join("+")}`, null);
-  const form = wanted && forms.includes(wanted) ? wanted : (forms[0] ?? "text");
+  return [wanted && forms.includes(wanted) ? wanted : (forms[0] ?? "text"), setWanted];
+}
+
+interface Props extends About {
+  text: string;
+  label: string;
+  /** The view to show, where the parent has the switch between them. */
+  form?: Form;
+}
+
+export function RichText({ text, label, mime, uri, form: given }: Props) {
+  const { forms, value, table } = useMemo(() => viewsOf(text, { mime, uri }), [text, mime, uri]);
+  const [wanted, setWanted] = useTextForm(forms);
+  const form = given ?? wanted;
   const told = useMemo(() => visible(text), [text]);
   const language = forms[0] === "json" ? "json" : languageOf(mime, uri);
   const download = (): void =>
@@ -119,12 +132,23 @@ export function RichText({ text, label, mime, uri }: { text: string; label: stri
       Invisible characters are shown as ⟦U+…⟧. Copy and download keep the original text.
     </span>
   );
-  if (forms.length === 1)
+  const view = (
+    <View
+      form={form}
+      text={text}
+      told={told}
+      value={value}
+      table={table}
+      label={label}
+      language={language}
+    />
+  );
+  if (forms.length === 1 || given)
     return (
       <div className="stack tight">
         {hidden}
         <div className={css.beside}>
-          <TextView text={told} label={label} most={560} language={language} />
+          {view}
           {tools}
         </div>
       </div>
@@ -142,15 +166,7 @@ export function RichText({ text, label, mime, uri }: { text: string; label: stri
         {tools}
       </div>
       {hidden}
-      <View
-        form={form}
-        text={text}
-        told={told}
-        value={value}
-        table={table}
-        label={label}
-        language={language}
-      />
+      {view}
     </div>
   );
 }

@@ -4,7 +4,7 @@ import { useNavigate } from "react-router";
 import { ErrorBoundary } from "../components/ErrorBoundary";
 import { JsonTree } from "../components/JsonTree";
 import { type ContentSource, Media } from "../components/Media";
-import { RichText } from "../components/RichText";
+import { type Form, RichText } from "../components/RichText";
 import { UntrustedText } from "../components/UntrustedText";
 import { pathTo } from "../state/navigation";
 import { visible } from "../values/hiddenCharacters";
@@ -16,6 +16,8 @@ import { ToolResult, ToolUse } from "./ToolBlocks";
 interface Props extends ContentSource {
   block: unknown;
   serverId: string;
+  /** The view of a text, where the parent has the switch between them. */
+  textForm?: Form;
 }
 
 const text = (value: unknown): string | undefined =>
@@ -28,8 +30,9 @@ export const asOneLine = (value: unknown): string =>
 export function ResourceView({
   resource,
   pointer,
+  textForm,
   ...source
-}: ContentSource & { resource: unknown }) {
+}: ContentSource & { resource: unknown; textForm?: Form }) {
   if (!isObject(resource))
     return (
       <InvalidValue
@@ -40,7 +43,15 @@ export function ResourceView({
     );
   const { mimeType, uri, blob } = resource;
   if (typeof resource.text === "string")
-    return <RichText text={resource.text} label="Resource" mime={text(mimeType)} uri={text(uri)} />;
+    return (
+      <RichText
+        text={resource.text}
+        label="Resource"
+        mime={text(mimeType)}
+        uri={text(uri)}
+        form={textForm}
+      />
+    );
   if (typeof blob === "string")
     return (
       <Media
@@ -111,12 +122,13 @@ function Body({
   block,
   pointer,
   serverId,
+  textForm,
   ...source
-}: ContentSource & { block: JsonObject; serverId: string }) {
+}: ContentSource & { block: JsonObject; serverId: string; textForm?: Form }) {
   switch (block.type) {
     case "text":
       return typeof block.text === "string" ? (
-        <RichText text={block.text} label="Text" />
+        <RichText text={block.text} label="Text" form={textForm} />
       ) : (
         <InvalidValue
           text={typeMismatch("The text", block.text, "a string")}

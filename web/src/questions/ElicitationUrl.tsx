@@ -4,6 +4,7 @@ import { Button, Loader } from "@mantine/core";
 import type { LinkView } from "../api/types";
 import { Callout } from "../components/Callout";
 import { copyText } from "../components/clipboard";
+import { Icon } from "../components/Icon";
 import { command } from "../state/commands";
 import { visible } from "../values/hiddenCharacters";
 import { fieldsOf } from "../values/jsonObject";
@@ -34,24 +35,6 @@ export function ElicitationUrl({ question, send, edited, note }: AnswerProps) {
     <div className="stack">
       <ElicitationMessage message={params.message} />
       {url && <pre className="block">{visible(url)}</pre>}
-      <WholeRequest question={question} isOdd={!url} />
-      <div className="row" style={{ justifyContent: "flex-end" }}>
-        <Button variant="default" disabled={!url} onClick={() => void copyText(url)}>
-          Copy
-        </Button>
-        <Button variant="default" disabled={!isOpenable} onClick={open}>
-          Open
-        </Button>
-      </div>
-      <div className="row" role="status">
-        {isOpened && <Loader size={14} />}
-        <span>{isOpened ? "Opened. Waiting for completion." : "Not opened yet."}</span>
-      </div>
-      {params.elicitationId !== undefined && (
-        <span className="dim">
-          Elicitation ID: <span className="mono">{visible(asText(params.elicitationId))}</span>
-        </span>
-      )}
       <Callout>
         {host ? (
           <>
@@ -65,9 +48,39 @@ export function ElicitationUrl({ question, send, edited, note }: AnswerProps) {
           <div key={warning}>{visible(warning)}</div>
         ))}
       </Callout>
+      <div className="row wrap">
+        <Button
+          variant={isOpened ? "default" : "filled"}
+          disabled={!isOpenable}
+          onClick={open}
+          rightSection={<Icon name="external" size={12} />}
+        >
+          Open
+        </Button>
+        <Button variant="default" disabled={!url} onClick={() => void copyText(url)}>
+          Copy
+        </Button>
+        <div className="row" role="status">
+          {isOpened && <Loader size={14} />}
+          <span className="dim">
+            {isOpened ? "Opened. Waiting for completion." : "Not opened yet."}
+          </span>
+        </div>
+      </div>
+      <WholeRequest question={question} isOdd={!url} />
+      {params.elicitationId !== undefined && (
+        <span className="dim">
+          Elicitation ID: <span className="mono">{visible(asText(params.elicitationId))}</span>
+        </span>
+      )}
       <AnswerBar note={note}>
         <RefuseButtons onChoose={answer} />
-        <Button data-answer onClick={() => answer("accept")}>
+        {/* Whoever accepts says that they were there: the main thing to do only after Open. */}
+        <Button
+          data-answer
+          variant={isOpened ? "filled" : "default"}
+          onClick={() => answer("accept")}
+        >
           Accept
         </Button>
       </AnswerBar>

@@ -12,6 +12,7 @@ import { AnswerBar, scrollClearOfAnswerBar } from "./AnswerBar";
 import { ElicitationForm } from "./ElicitationForm";
 import { ElicitationUrl } from "./ElicitationUrl";
 import css from "./QuestionPanel.module.css";
+import { askerName } from "./questionSummary";
 import { RequestParams } from "./RequestParams";
 import { Sampling } from "./Sampling";
 
@@ -85,6 +86,13 @@ const kindOf = (question: QuestionView): string => {
   return `${question.method} (${isUrlMode(question) ? "URL" : "form"})`;
 };
 
+/** What the server wants, in words. */
+const askedFor = (question: QuestionView): string => {
+  if (question.method === "sampling/createMessage") return "asks for a completion";
+  if (question.method !== "elicitation/create") return "asks";
+  return isUrlMode(question) ? "asks you to open a page" : "asks you to fill in a form";
+};
+
 /** Ids repeat after a restart; the time tells two questions apart. */
 export const QuestionPanel = memo(({ question }: { question: QuestionView }) => (
   <Panel key={`${question.question_id} ${question.opened}`} question={question} />
@@ -131,8 +139,11 @@ function Panel({ question }: { question: QuestionView }) {
       onFocus={scrollClearOfAnswerBar}
     >
       <header className={css.head}>
-        <span className="mono">{kindOf(question)}</span>
-        <span className="dim">from {question.server_id}</span>
+        <strong>
+          {askerName(question)} {askedFor(question)}
+        </strong>
+        <span className={css.you}>waits for you</span>
+        <span className="mono dim">{kindOf(question)}</span>
         {question.round !== null && (
           <Badge color="gray">
             round {question.round}

@@ -13,7 +13,7 @@ import { useExactParams } from "./RequestParams";
 import { SamplingRequest } from "./SamplingRequest";
 import { ResponseFields } from "./SamplingResponse";
 import { ToolChoice } from "./SamplingTools";
-import { type DraftProps, isEmpty, resultOf, type SamplingDraft } from "./samplingAnswer";
+import { type DraftProps, inputFor, isEmpty, resultOf, type SamplingDraft } from "./samplingAnswer";
 import { ToolCalls } from "./ToolCalls";
 
 export function Sampling({ question, send, edited, note }: AnswerProps) {
@@ -34,6 +34,17 @@ export function Sampling({ question, send, edited, note }: AnswerProps) {
   const field = useRef<HTMLTextAreaElement>(null);
   const [isTried, setTried] = useState(false);
   const isRefused = isTried && isEmpty(draft);
+  const [isToolCalled, setToolCalled] = useState(false);
+  const answerByTool = (): void => {
+    const [one] = asked.tools;
+    if (!one) return;
+    const begun = { name: one.name, input: inputFor(one.inputSchema) };
+    set({
+      stopReason: "toolUse",
+      toolCalls: draft.toolCalls.length ? draft.toolCalls : [begun],
+    });
+    setToolCalled(true);
+  };
   const refuse = (): void => {
     setTried(true);
     field.current?.focus();
@@ -41,18 +52,22 @@ export function Sampling({ question, send, edited, note }: AnswerProps) {
   return (
     <div className="stack">
       <SamplingRequest asked={asked} question={question} />
-      {hasTools && <ToolChoice tools={asked.tools} draft={draft} set={set} />}
-      <Profile draft={draft} set={set} />
+      {hasTools && (
+        <ToolChoice tools={asked.tools} draft={draft} set={set} onToolCall={answerByTool} />
+      )}
       <ResponseFields
         draft={draft}
         set={set}
         field={field}
         problem={isRefused ? "The response is empty." : null}
-      />
+      >
+        <Profile draft={draft} set={set} />
+      </ResponseFields>
       {draft.stopReason === "toolUse" && (
         <ToolCalls
           tools={asked.tools}
           calls={draft.toolCalls}
+          isWanted={isToolCalled}
           onChange={(toolCalls) => set({ toolCalls })}
         />
       )}
@@ -80,6 +95,8 @@ function Profile({ draft, set }: DraftProps) {
   return (
     <Select
       label="Testing profile"
+      // Below, so that the fields of this row stand in one line.
+      inputWrapperOrder={["label", "input", "description"]}
       description={`Auto-respond uses ${responder}${words && `, which ${words}`}.`}
       data={[...new Set(["manual", ...known, draft.profile])]}
       renderOption={profileOption(profiles)}

@@ -1,6 +1,6 @@
 // Fields of a sampling response: text, model and stop reason.
 import { ActionIcon, Autocomplete, Textarea, TextInput } from "@mantine/core";
-import type { RefObject } from "react";
+import type { ReactNode, RefObject } from "react";
 import { copyText } from "../components/clipboard";
 import { Icon } from "../components/Icon";
 import css from "./QuestionPanel.module.css";
@@ -10,9 +10,11 @@ interface Props extends DraftProps {
   field: RefObject<HTMLTextAreaElement | null>;
   /** What is wrong with the response. */
   problem: string | null;
+  /** Another field in the row of the model. */
+  children: ReactNode;
 }
 
-export function ResponseFields({ draft, set, field, problem }: Props) {
+export function ResponseFields({ draft, set, field, problem, children }: Props) {
   return (
     <>
       <Textarea
@@ -48,6 +50,7 @@ export function ResponseFields({ draft, set, field, problem }: Props) {
           value={draft.stopReason}
           onChange={(stopReason) => set({ stopReason })}
         />
+        {children}
       </div>
     </>
   );

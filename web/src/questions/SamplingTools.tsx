@@ -1,5 +1,5 @@
 // The tools of a sampling request with their schemas, and the tool choice for Auto-respond.
-import { Badge, Select } from "@mantine/core";
+import { Badge, Button, Select } from "@mantine/core";
 import { useState } from "react";
 import { JsonTree } from "../components/JsonTree";
 import { ShowMore } from "../content/ShowMore";
@@ -36,11 +36,22 @@ function Tool({ tool }: { tool: SamplingTool }) {
   );
 }
 
-export function ToolChoice({ tools, draft, set }: DraftProps & { tools: SamplingTool[] }) {
+interface Props extends DraftProps {
+  tools: SamplingTool[];
+  /** Begin an answer that calls a tool. */
+  onToolCall(): void;
+}
+
+export function ToolChoice({ tools, draft, set, onToolCall }: Props) {
   const names = [...new Set(tools.map((tool) => tool.name))];
   return (
     <div className="card stack tight">
-      <span className="section-title">Tools ({names.length})</span>
+      <div className="row wrap">
+        <span className="section-title grow">Tools ({names.length})</span>
+        <Button size="compact-xs" variant="default" onClick={onToolCall}>
+          Answer with a tool call
+        </Button>
+      </div>
       <ShowMore
         items={tools}
         noun="tool"

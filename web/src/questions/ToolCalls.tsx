@@ -1,5 +1,6 @@
 // The tool calls of a sampling response.
 import { Select, Textarea } from "@mantine/core";
+import { useEffect, useRef } from "react";
 import { AddRowButton, RemoveRowButton } from "../components/RowButtons";
 import { parseJson } from "../values/json";
 import type { SamplingTool } from "./questionParams";
@@ -8,10 +9,16 @@ import { inputFor, type ToolCall } from "./samplingAnswer";
 interface Props {
   tools: SamplingTool[];
   calls: ToolCall[];
+  /** Whether somebody asked for it: the first call has the focus then. */
+  isWanted?: boolean;
   onChange(calls: ToolCall[]): void;
 }
 
-export function ToolCalls({ tools, calls, onChange }: Props) {
+export function ToolCalls({ tools, calls, isWanted = false, onChange }: Props) {
+  const first = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (isWanted) first.current?.focus();
+  }, [isWanted]);
   const put = (at: number, part: Partial<ToolCall>): void =>
     onChange(calls.map((call, index) => (index === at ? { ...call, ...part } : call)));
   const names = tools.map((tool) => tool.name);
@@ -30,6 +37,7 @@ export function ToolCalls({ tools, calls, onChange }: Props) {
         return (
           <div key={index} className="row wrap" style={{ alignItems: "flex-start" }}>
             <Select
+              ref={index === 0 ? first : undefined}
               aria-label={`Tool of call ${index + 1}`}
               data={[...new Set([...names, call.name])].filter(Boolean)}
               value={call.name}

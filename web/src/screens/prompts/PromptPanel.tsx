@@ -1,10 +1,9 @@
 // One prompt: its arguments as a form with completions, and the resulting messages.
 import { Button } from "@mantine/core";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { Link } from "react-router";
 import type { ErrorView, ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
-import { CallChooser } from "../../catalog/CallChooser";
 import { CompletionField } from "../../catalog/CompletionField";
 import { Definition } from "../../catalog/Definition";
 import { FormFooter, RunKeys } from "../../catalog/FormFooter";
@@ -154,6 +153,7 @@ export function PromptPanel(props: Props) {
   const [values, setValues] = useDraft<Values>(`prompt.${server.server_id}/${itemKey}`, {});
   const [error, setError] = useState<ErrorView | null>(null);
   const { calls, current, show } = useItemCalls(server.server_id, "prompt", itemKey);
+  const choice = useMemo(() => ({ calls, onChoose: show }), [calls, show]);
   const place = useScrollIntoView(current?.call_id);
   const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
   const missing = prompt.arguments
@@ -196,9 +196,8 @@ export function PromptPanel(props: Props) {
   );
   const right = (
     <div className="pane" ref={place}>
-      <CallChooser calls={calls} current={current} onChoose={show} />
       {current ? (
-        <CallPanel key={current.call_id} call={current} onRepeated={show} />
+        <CallPanel key={current.call_id} call={current} onRepeated={show} choice={choice} />
       ) : (
         <EmptyState icon="prompts" title="No messages yet">
           Fill in the arguments and get the messages of this prompt.

@@ -1,17 +1,17 @@
 // One resource: read when it is opened, and again when it changes, if subscribed.
-import { Badge, Switch, Tooltip } from "@mantine/core";
-import { useEffect, useRef, useState } from "react";
+import { ActionIcon, Badge, Switch, Tooltip } from "@mantine/core";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { Link, useSearchParams } from "react-router";
 import type { CallView, ErrorView, ServerView } from "../../api/types";
-import { CallPanel } from "../../calls/CallPanel";
+import { CallActions } from "../../calls/CallActions";
+import { CallFacts } from "../../calls/CallFacts";
+import { CallPanel, callLabel } from "../../calls/CallPanel";
 import { isRunning } from "../../calls/callStatus";
-import { CallChooser } from "../../catalog/CallChooser";
 import { Definition } from "../../catalog/Definition";
 import type { MissingItem } from "../../catalog/NotListed";
 import { NotListed } from "../../catalog/NotListed";
 import { useItemCalls } from "../../catalog/useItemCalls";
 import { useIsKeyboardStep } from "../../catalog/useSelectItem";
-import { ButtonWithReason } from "../../components/ButtonWithReason";
 import { Callout } from "../../components/Callout";
 import { copyText } from "../../components/clipboard";
 import { Description } from "../../components/Description";
@@ -28,6 +28,7 @@ import { errorViewOf, withWaitingToast } from "../../state/toasts";
 import { formatBytes, formatTime } from "../../values/format";
 import { visible } from "../../values/hiddenCharacters";
 import { fieldsOf } from "../../values/jsonObject";
+import css from "./Resources.module.css";
 
 // Longer than the interval of a held arrow key.
 const REST_MS = 300;
@@ -113,6 +114,42 @@ function SubscribeSwitch({ server, uri, isOn }: SubscribeProps) {
   );
 }
 
+function ReadAgain({ isConnected, onRead }: { isConnected: boolean; onRead(): void }) {
+  return (
+    <Tooltip label={isConnected ? "Read again (Ctrl Enter)" : "The server is not connected"}>
+      <ActionIcon
+        data-run
+        aria-label="Read again"
+        aria-disabled={!isConnected}
+        data-disabled={!isConnected || undefined}
+        onClick={() => isConnected && onRead()}
+      >
+        <Icon name="refresh" />
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
+function CopiedUri({ uri }: { uri: string }) {
+  return (
+    <button
+      type="button"
+      className={`plain mono dim ${css.uri}`}
+      onClick={() => void copyText(uri)}
+      title="Copy"
+    >
+      <UntrustedText>{uri}</UntrustedText>
+    </button>
+  );
+}
+
+/** What a result says of a resource that the server does not list. */
+function readAs(call: CallView | null): Resource {
+  const { contents } = fieldsOf(call?.result);
+  const { mimeType } = fieldsOf(Array.isArray(contents) ? contents[0] : null);
+  return { annotations: undefined, ...(typeof mimeType === "string" && { mimeType }) } as Resource;
+}
+
 interface Props {
   server: ServerView;
   uri: string;
@@ -151,49 +188,37 @@ export function ResourcePanel(props: Props) {
   };
   useAutoRead(server, uri, newest, read);
   useRunShortcut(isBeside ? null : () => isConnected && void read());
+  const choice = useMemo(() => ({ calls, onChoose: show }), [calls, show]);
   return (
-    <div className="pane">
-      <div className="stack tight" style={{ padding: "12px 16px" }}>
-        {!isBeside && (
-          <Link to={pathTo(server_id, "resources")} className="narrow-only">
-            All resources
-          </Link>
-        )}
-        <div className="row wrap">
-          <h2 className="title grow">
-            <UntrustedText>{resource ? itemTitle(resource, uri) : uri}</UntrustedText>
-          </h2>
+    <section className="pane" aria-label={shown ? callLabel(shown) : `Resource ${uri}`}>
+      {!isBeside && (
+        <Link to={pathTo(server_id, "resources")} className={`narrow-only ${css.back}`}>
+          All resources
+        </Link>
+      )}
+      <div className="toolbar">
+        <h2 className="title">
+          <UntrustedText>{resource ? itemTitle(resource, uri) : uri}</UntrustedText>
+        </h2>
+        {shown && <CallFacts call={shown} choice={choice} />}
+        <div className="actions">
           <SubscribeSwitch server={server} uri={uri} isOn={followed !== undefined} />
-          <ButtonWithReason
-            data-run
-            variant="default"
-            leftSection={<Icon name="refresh" size={13} />}
-            disabledReason={isConnected ? null : "The server is not connected"}
-            hint="Ctrl Enter"
-            onClick={() => void read()}
-          >
-            Read again
-          </ButtonWithReason>
+          <ReadAgain isConnected={isConnected} onRead={() => void read()} />
+          {shown && <CallActions call={shown} />}
         </div>
-        <div className="row wrap">
-          <button
-            type="button"
-            className="plain mono dim"
-            onClick={() => void copyText(uri)}
-            title="Copy"
-            style={{ overflowWrap: "anywhere" }}
-          >
-            <UntrustedText>{uri}</UntrustedText>
-          </button>
+      </div>
+      <div className={css.about}>
+        <div className={css.line}>
+          {resource && itemTitle(resource, uri) !== uri && <CopiedUri uri={uri} />}
+          <Facts resource={resource ?? readAs(shown)} />
           {followed && !followed.error && (
             <span className="dim" role="status">
               {followed.updated ? `Updated ${formatTime(followed.updated, false)}` : "Subscribed"}
             </span>
           )}
+          <Definition listed={listed} />
         </div>
-        {resource?.description && <Description text={resource.description} />}
-        {resource && <Facts resource={resource} />}
-        <Definition listed={listed} />
+        {resource?.description && <Description text={resource.description} isBrief />}
         <NotListed missing={missing} />
         {problem && (
           <Callout>
@@ -208,16 +233,15 @@ export function ResourcePanel(props: Props) {
         )}
         {error && <ErrorNote error={error} />}
       </div>
-      <CallChooser calls={calls} current={current} onChoose={show} />
       <div className="grow" style={{ minHeight: 0 }}>
         {shown ? (
-          <CallPanel call={shown} onRepeated={show} />
+          <CallPanel call={shown} onRepeated={show} isHeadless />
         ) : (
           <EmptyState icon="resources" title={isConnected ? "Reading" : "Not read"}>
             {isConnected ? "Waiting for the server." : "Connect the server to read it."}
           </EmptyState>
         )}
       </div>
-    </div>
+    </section>
   );
 }

@@ -41,6 +41,6 @@ it("draws the result once, whatever is typed beside it", () => {
   expect(sessionStorage.getItem("mcplens.draft.tool.demo/add")).toContain('\\"a\\":1}');
   expect(drawn).toHaveBeenCalledTimes(before);
   // The one call there is can be chosen, by the word that its panel has for it.
-  const chooser = screen.getByRole<HTMLInputElement>("combobox", { name: "Which call" });
-  expect(chooser.value).toContain("Tool error");
+  fireEvent.click(screen.getByRole("button", { name: "1 call" }));
+  expect(screen.getByRole("menuitem").textContent).toContain("Tool error");
 });

@@ -1,10 +1,10 @@
 // One tool: description, arguments, and results of its calls.
 import { Badge, Button, Tabs, Tooltip } from "@mantine/core";
+import { useMemo } from "react";
 import { Link } from "react-router";
 import type { ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
 import { SavedCallList } from "../../calls/SavedCallList";
-import { CallChooser } from "../../catalog/CallChooser";
 import { FormFooter, RunKeys } from "../../catalog/FormFooter";
 import type { MissingItem } from "../../catalog/NotListed";
 import { NotListed } from "../../catalog/NotListed";
@@ -42,7 +42,7 @@ interface Props {
   problem: string | null;
 }
 
-function About({ server, tool, listed, missing = null, problem }: Props) {
+function About({ server, tool, missing = null, problem }: Props) {
   return (
     <header className="stack tight">
       <div className="row wrap">
@@ -58,14 +58,11 @@ function About({ server, tool, listed, missing = null, problem }: Props) {
           </Tooltip>
         ))}
       </div>
-      <div className="row wrap dim">
-        {tool.name && itemTitle(tool) !== tool.name && (
-          <span className="mono">
-            <UntrustedText>{tool.name}</UntrustedText>
-          </span>
-        )}
-        {listed !== undefined && <span>{tokenEstimate(sizeOf(tool))}</span>}
-      </div>
+      {tool.name && itemTitle(tool) !== tool.name && (
+        <span className="mono dim">
+          <UntrustedText>{tool.name}</UntrustedText>
+        </span>
+      )}
       {tool.description && <Description text={tool.description} />}
       <NotListed missing={missing} />
       {problem && (
@@ -106,11 +103,6 @@ function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: 
   const { server_id } = server;
   return (
     <div className="stack" data-form>
-      <SavedCallList
-        serverId={server_id}
-        tool={name}
-        onChoose={(given) => run.setDraft({ mode: run.draft.mode, text: indentJson(given) })}
-      />
       <ArgumentsEditor
         name={`${server_id}-${name}`}
         schema={tool.inputSchema ?? {}}
@@ -127,6 +119,11 @@ function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: 
         taskSupport={tool.execution?.taskSupport}
         taskObstacle={server.state === "CONNECTED" ? taskObstacle(server) : null}
         isHttp={takesHeaders(server)}
+      />
+      <SavedCallList
+        serverId={server_id}
+        tool={name}
+        onChoose={(given) => run.setDraft({ mode: run.draft.mode, text: indentJson(given) })}
       />
       {run.problem && <Callout>{run.problem}</Callout>}
       {run.error && <ErrorNote error={run.error} title="The call was not sent" />}
@@ -181,6 +178,7 @@ export function ToolPanel(props: Props) {
   const { server, tool, itemKey, listed } = props;
   const { calls, current, show } = useItemCalls(server.server_id, "tool", itemKey);
   const run = useToolCall(server, tool, itemKey, show);
+  const choice = useMemo(() => ({ calls, onChoose: show }), [calls, show]);
   const place = useScrollIntoView(current?.call_id);
   const isConnected = server.state === "CONNECTED";
   const barred = callObstacle(server, tool);
@@ -215,13 +213,13 @@ export function ToolPanel(props: Props) {
   );
   const right = (
     <div className="pane" ref={place}>
-      <CallChooser calls={calls} current={current} onChoose={show} />
       {current ? (
         <CallPanel
           key={current.call_id}
           call={current}
           hasSchema={tool.outputSchema !== undefined}
           onRepeated={show}
+          choice={choice}
         />
       ) : (
         <EmptyState icon="play" title="Not called yet">

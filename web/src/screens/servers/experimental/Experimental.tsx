@@ -75,17 +75,19 @@ export function Experimental({ server }: { server: ServerView }) {
     tester.current?.querySelector<HTMLElement>("[aria-label='Message to send']")?.focus();
   };
   return (
-    <div className="stack" style={{ maxWidth: 980 }}>
-      <Callout>These features are outside the standard and may change or be removed.</Callout>
-      <ServerCapabilities server={server} onTest={test} />
-      <section className="stack tight">
-        <h2 className="section-title">Client experimental capabilities (advertised)</h2>
-        <ReconnectNotice server={server} />
-        <NamedCapabilities server={server} kind="experimental" />
-      </section>
+    <div className="stack">
       <div ref={tester} className="stack">
         <StashNotice message={message} />
         <RawTester server={server} message={message} />
+      </div>
+      <div className="stack" style={{ maxWidth: 980 }}>
+        <Callout>These features are outside the standard and may change or be removed.</Callout>
+        <ServerCapabilities server={server} onTest={test} />
+        <section className="stack tight">
+          <h2 className="section-title">Client experimental capabilities (advertised)</h2>
+          <ReconnectNotice server={server} />
+          <NamedCapabilities server={server} kind="experimental" />
+        </section>
       </div>
     </div>
   );

@@ -2,7 +2,7 @@
 import { Button, Menu } from "@mantine/core";
 import { useState } from "react";
 import type { CallView, EventView } from "../../../api/types";
-import { StatusBadge } from "../../../calls/CallPanel";
+import { StatusBadge } from "../../../calls/CallFacts";
 import { Icon } from "../../../components/Icon";
 import { formatDateTime, formatDuration, formatTime, truncate } from "../../../values/format";
 import { useRecordedRequests } from "./useRecordedRequests";

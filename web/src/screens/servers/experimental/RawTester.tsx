@@ -8,6 +8,7 @@ import { asJsonRpc } from "../../../calls/copyAs";
 import { ButtonWithReason } from "../../../components/ButtonWithReason";
 import { Callout } from "../../../components/Callout";
 import { CodeEditor } from "../../../components/CodeEditor";
+import { EmptyState } from "../../../components/EmptyState";
 import { ErrorNote } from "../../../components/ErrorNote";
 import { KeyValueFields } from "../../../components/KeyValueFields";
 import { useRunShortcut } from "../../../components/useRunShortcut";
@@ -18,6 +19,7 @@ import { maskedKeys } from "../../../state/wholeEvent";
 import { parseExactly } from "../../../values/exactJson";
 import { parseJson } from "../../../values/json";
 import { LoadMenu, RawHistory } from "./RawHistory";
+import css from "./RawTester.module.css";
 import { isRefusedRequest, lineBreakNote, useRawCalls, useRawRequest } from "./rawRequests";
 
 interface Props {
@@ -74,54 +76,65 @@ export function RawTester({ server, message }: Props) {
   const linesNote = lineBreakNote(message.text, url === null);
   return (
     <div className="stack">
-      <h2 className="title">Raw JSON-RPC</h2>
-      <span className="dim">
-        Sends any message as typed, valid or not. The answer and what it caused are in Traffic too.
-      </span>
-      {takesHeaders(server) && (
-        <KeyValueFields
-          label="Headers of this request"
-          noun="header"
-          value={message.headers}
-          onChange={message.setHeaders}
-        />
-      )}
-      <CodeEditor
-        label="Message to send"
-        value={message.text}
-        onChange={message.setText}
-        height={220}
-      />
-      <Remarks text={message.text} missing={missing} />
-      {error && (
-        <ErrorNote
-          error={error}
-          title="The message was not sent"
-          action={
-            isRefusedRequest(error) && (
-              <Button size="compact-xs" variant="default" onClick={() => send(true)}>
-                Send anyway
-              </Button>
-            )
-          }
-        />
-      )}
-      <div className="row wrap" style={{ justifyContent: "flex-end" }}>
-        {linesNote && <span className="dim grow">{linesNote}</span>}
-        <LoadMenu serverId={server_id} calls={calls} onCall={load} onEvent={loadEvent} />
-        <ButtonWithReason
-          disabledReason={isConnected ? null : "The server is not connected"}
-          hint="Ctrl Enter"
-          onClick={() => send(false)}
-        >
-          Send
-        </ButtonWithReason>
+      <div className="row wrap">
+        <h2 className="title">Raw JSON-RPC</h2>
+        <span className="dim">
+          Sends any message as typed, valid or not. The answer and what it caused are in Traffic
+          too.
+        </span>
       </div>
-      {current && (
-        <section className="card" style={{ padding: 0, minHeight: 180 }}>
-          <CallPanel key={current.call_id} call={current} onRepeated={show} />
+      <div className={css.sides}>
+        <div className="stack">
+          {takesHeaders(server) && (
+            <KeyValueFields
+              label="Headers of this request"
+              noun="header"
+              value={message.headers}
+              onChange={message.setHeaders}
+            />
+          )}
+          <CodeEditor
+            label="Message to send"
+            value={message.text}
+            onChange={message.setText}
+            height={260}
+          />
+          <Remarks text={message.text} missing={missing} />
+          {error && (
+            <ErrorNote
+              error={error}
+              title="The message was not sent"
+              action={
+                isRefusedRequest(error) && (
+                  <Button size="compact-xs" variant="default" onClick={() => send(true)}>
+                    Send anyway
+                  </Button>
+                )
+              }
+            />
+          )}
+          <div className="row wrap" style={{ justifyContent: "flex-end" }}>
+            {linesNote && <span className="dim grow">{linesNote}</span>}
+            <LoadMenu serverId={server_id} calls={calls} onCall={load} onEvent={loadEvent} />
+            <ButtonWithReason
+              disabledReason={isConnected ? null : "The server is not connected"}
+              hint="Ctrl Enter"
+              onClick={() => send(false)}
+            >
+              Send
+            </ButtonWithReason>
+          </div>
+        </div>
+        <section className={css.reply} aria-label="Reply">
+          {current ? (
+            <CallPanel key={current.call_id} call={current} onRepeated={show} />
+          ) : (
+            <EmptyState icon="traffic" title="No reply yet">
+              Send the message, and its answer appears here.
+            </EmptyState>
+          )}
         </section>
-      )}
+      </div>
       <RawHistory
         calls={raw}
         shown={current}

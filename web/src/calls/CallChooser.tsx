@@ -1,0 +1,53 @@
+// Selects one of the calls of a tool, prompt or resource: behind the arrow of the call's facts.
+import { Menu, UnstyledButton } from "@mantine/core";
+import { useState } from "react";
+import type { CallView } from "../api/types";
+import { Icon } from "../components/Icon";
+import { formatTime, pluralize } from "../values/format";
+import css from "./CallPanel.module.css";
+import { callStatus } from "./callStatus";
+
+// So many that a menu can be read; older ones come on request.
+const AT_ONCE = 50;
+
+const wordsOf = (call: CallView): string => {
+  const id = call.request_id === null ? "" : ` · id ${call.request_id}`;
+  return `${formatTime(call.started, false)} · ${callStatus(call).word}${id}`;
+};
+
+export interface Choice {
+  calls: CallView[];
+  onChoose(callId: string): void;
+}
+
+/** Shown from the first call on, so that the second call does not shift the layout. */
+export function CallChooser({ calls, onChoose, current }: Choice & { current: CallView | null }) {
+  const [most, setMost] = useState(AT_ONCE);
+  return (
+    <Menu position="bottom-start" onClose={() => setMost(AT_ONCE)}>
+      <Menu.Target>
+        <UnstyledButton className={css.chooser} title="Earlier calls">
+          {pluralize(calls.length, "call")}
+          <Icon name="down" size={12} />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown className={css.calls}>
+        {calls.slice(0, most).map((call) => (
+          <Menu.Item
+            key={call.call_id}
+            aria-current={call.call_id === current?.call_id || undefined}
+            rightSection={call.call_id === current?.call_id && <Icon name="check" size={14} />}
+            onClick={() => onChoose(call.call_id)}
+          >
+            {wordsOf(call)}
+          </Menu.Item>
+        ))}
+        {calls.length > most && (
+          <Menu.Item closeMenuOnClick={false} onClick={() => setMost(most + AT_ONCE)}>
+            Older…
+          </Menu.Item>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

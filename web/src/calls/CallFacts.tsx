@@ -1,0 +1,31 @@
+// The facts of a call in one line: when, how it ended, how long it took, how large its result is.
+import { Badge } from "@mantine/core";
+import type { CallView } from "../api/types";
+import { formatBytes, formatDuration, formatTime } from "../values/format";
+import { CallChooser, type Choice } from "./CallChooser";
+import css from "./CallPanel.module.css";
+import { callStatus, findingsSummary } from "./callStatus";
+
+export function StatusBadge({ call }: { call: CallView }) {
+  const { word, tone } = callStatus(call);
+  return <Badge color={tone}>{word}</Badge>;
+}
+
+export function CallFacts({ call, choice }: { call: CallView; choice?: Choice }) {
+  const misfit = findingsSummary(call);
+  return (
+    <div className={css.facts}>
+      <span className="dim">{formatTime(call.started, false)}</span>
+      {/* The live region: changes only when the call does. */}
+      <span className={css.status} role="status">
+        <StatusBadge call={call} />
+        {misfit && <Badge color="yellow">{misfit}</Badge>}
+        {call.elapsed_s !== null && <span className="dim">{formatDuration(call.elapsed_s)}</span>}
+        {call.result_size_bytes > 0 && (
+          <span className="dim">{formatBytes(call.result_size_bytes)}</span>
+        )}
+      </span>
+      {choice && <CallChooser {...choice} current={call} />}
+    </div>
+  );
+}
