@@ -11,6 +11,8 @@ import pytest_asyncio
 
 from mcplens.config.views import Globs, View
 from mcplens.errors import ServerError
+from mcplens.events import FrameSent
+from mcplens.protocol.frames import Frame
 from mcplens.session.client import Client
 from mcplens.session.question_handler import ServerRequest
 from tests.gateway.harness import (
@@ -260,6 +262,33 @@ async def test_the_status_of_a_task_is_announced(gateway: RunningGateway, pair: 
                 assert found["taskId"] == task["taskId"]
         if tasks.is_new:
             assert "pages" in text_of(found["result"])
+
+
+async def test_a_task_is_watched_until_its_client_leaves() -> None:
+    entry = {**STDIO_DEMO, "protocolVersion": NEW}
+    async with running_gateway({"demo": entry}) as gateway, asyncio.timeout(PATIENCE_S):
+        wanted: list[bool] = []
+
+        def taken() -> list[bool]:
+            return [
+                b"taskIds" in event.message.raw
+                for event in gateway.bus.kept()
+                if isinstance(event, FrameSent)
+                and event.method == "subscriptions/listen"
+                and isinstance(event.message, Frame)
+            ]
+
+        async with gateway.connect(protocol_version=OLD) as client:
+            await Tasks(client, OLD).start("task-report", SLOW)
+            while not any(wanted := taken()):
+                await client.ping()
+        assert wanted[-1]
+        live = gateway.gateway.servers.connections["demo"].live.client
+        assert live is not None
+        stream = live.catalog.subscription_stream
+        while "0 tasks" not in repr(stream):
+            await live.ping()
+        assert repr(gateway.gateway.tasks) == "<TaskOwners 0>"
 
 
 async def test_a_call_that_is_answered_at_once_is_a_task_that_is_over() -> None:

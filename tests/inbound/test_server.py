@@ -16,6 +16,7 @@ import pytest
 from mcplens.clock import SystemClock
 from mcplens.errors import ConfigurationError, ConnectError
 from mcplens.inbound.access_control import AccessControl
+from mcplens.inbound.asgi import headers_of
 from mcplens.inbound.asgi_app import AsgiApp
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.server import Address, serve
@@ -142,3 +143,8 @@ async def test_a_request_line_is_answered_as_http_wants_it() -> None:
         writer.close()
         async with aiohttp.ClientSession() as http:
             assert (await http.post(address.url("/mcp"), json=request("x"))).status == 400
+
+
+def test_blanks_around_the_value_of_a_header_are_not_part_of_it() -> None:
+    scope = {"headers": [(b"Mcp-Name", b" echo \t"), (b"X", b"a"), (b"x", b"b ")]}
+    assert headers_of(scope) == {"mcp-name": "echo", "x": "a, b"}

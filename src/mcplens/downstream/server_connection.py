@@ -309,10 +309,12 @@ class ServerConnection:
         uris, level = self._wants.drop(holder)
         client = self.live.client
         watched = self._wants.drop_watches(holder)
-        if client is None or not client.connection.is_connected:
+        if client is None:
             return
         for task_id in watched:
             client.raw_calls.unwatch_task(task_id)
+        if not client.connection.is_connected:
+            return
         for uri in uris:
             await client.unsubscribe(uri)
         if level is not None:

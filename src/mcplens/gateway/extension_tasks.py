@@ -79,7 +79,7 @@ class ExtensionTasks:
         if text_of(found.get("resultType")) == "task" and original is not None:
             ttl = decoded(found.get("ttlMs"))
             owned = self._gateway.tasks.add(call.client, session.server_id, original, ttl)
-            session.watch_task(original, owned)
+            owned.watch(session)
             return encoded({"task": to_core(found, owned.id)})
         return encoded({"task": self._finished(call, session.server_id, body, wanted)})
 
@@ -138,7 +138,7 @@ class ExtensionTasks:
         call.declares_tasks = True
         found = members(await call.send(session, "tasks/get", task.params))
         if is_over(status_of(found)):
-            session.unwatch_task(task.original, task)
+            task.unwatch()
         return found
 
     async def _cancel(

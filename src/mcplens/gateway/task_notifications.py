@@ -39,7 +39,7 @@ def pass_status_on(
                 _tell_stream(gateway, stream, task, frame)
         for client in list(gateway.clients.values()):
             if task.is_of(client) and not client.is_stateless:
-                _tell_client(gateway, client, task, frame)
+                _tell_client(client, task, frame)
 
 
 def _tell_stream(gateway: Gateway, stream: ListenStream, task: OwnedTask, frame: Frame) -> None:
@@ -64,7 +64,7 @@ async def _tell_details(gateway: Gateway, stream: ListenStream, task: OwnedTask)
     stream.notify(_EXTENSION, params)
 
 
-def _tell_client(gateway: Gateway, client: InboundClient, task: OwnedTask, frame: Frame) -> None:
+def _tell_client(client: InboundClient, task: OwnedTask, frame: Frame) -> None:
     if frame.method == _CORE:
         params: Any = frame.body if task.id == task.original else renamed(frame.body, task.id)
         client.peer.send(notification_message(_CORE, params))
@@ -73,9 +73,7 @@ def _tell_client(gateway: Gateway, client: InboundClient, task: OwnedTask, frame
     status = "cancelled" if task.is_cancelled else None
     client.peer.send(notification_message(_CORE, encoded(to_core(found, task.id, status=status))))
     if is_over(status_of(found)):
-        connection = gateway.server(task.server_id)
-        if connection is not None:
-            connection.unwatch_task(task.original, task)
+        task.unwatch()
 
 
 def pass_progress_on(

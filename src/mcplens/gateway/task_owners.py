@@ -20,6 +20,7 @@ from mcplens.protocol.frames import RequestId
 from mcplens.protocol.tasks import is_milliseconds
 
 if TYPE_CHECKING:
+    from mcplens.downstream.server_connection import ServerConnection
     from mcplens.gateway.core_tasks import FollowedTask
     from mcplens.gateway.extension_tasks import FinishedTask
 
@@ -51,6 +52,7 @@ class OwnedTask:
         self.asking = asyncio.Lock()
         self.followed: FollowedTask | None = None
         self.finished: FinishedTask | None = None
+        self.watched_in: ServerConnection | None = None  # the session whose reports it gets
         self.timer: Timer | None = None
 
     def __repr__(self) -> str:
@@ -64,10 +66,21 @@ class OwnedTask:
     def is_of(self, client: InboundClient) -> bool:
         return self.owner == client.key and self.path == client.path
 
+    def watch(self, session: ServerConnection) -> None:
+        """Have a 2026-07-28 server report on it, until it is over or forgotten."""
+        self.watched_in = session
+        session.watch_task(self.original, self)
+
+    def unwatch(self) -> None:
+        session, self.watched_in = self.watched_in, None
+        if session is not None:
+            session.unwatch_task(self.original, self)
+
     def drop(self) -> None:
         """Nobody asks about it any more."""
         if self.timer is not None:
             self.timer.cancel()
+        self.unwatch()
         if self.followed is not None:
             self.followed.cancel()
 

@@ -28,7 +28,8 @@ def headers_of(scope: Scope) -> dict[str, str]:
     """The headers by lower-case name; the values of one that is repeated are joined by ", "."""
     headers: dict[str, str] = {}
     for raw_name, raw_value in scope["headers"]:
-        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1")
+        # RFC 9110, 5.5: blanks around a value are not part of it; not every parser takes them off.
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1").strip(" \t")
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return headers
 
