@@ -192,7 +192,7 @@ def test_a_body_that_is_gone_is_told_and_breaks_nothing(
     copy = path.with_name("copy")
     copy.with_suffix(".jsonl").write_bytes(trace.getvalue())
     assert import_trace(copy.with_suffix(".jsonl"), copy).broken == []
-    assert len(stored_events(copy)) == len(shown)
+    assert stored_events(copy) == shown
 
 
 def test_a_file_that_a_killed_process_left_is_replaced(bus: Bus, path: Path) -> None:
