@@ -151,8 +151,9 @@ async def call_all(gateway: Gateway, clients: list[Client], tool: str, calls: in
 class Client:
     """A client with a session and a connection of its own; it reads as little as it can."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, call_s: float = _CALL_S) -> None:
         self._url = url
+        self._call_s = call_s
         self._http: aiohttp.ClientSession
         self._headers = {
             "Authorization": f"Bearer {TOKEN}",
@@ -165,7 +166,8 @@ class Client:
     @contextlib.asynccontextmanager
     async def opened(self) -> AsyncIterator[Client]:
         """Shake hands, and learn under which names the tools are published."""
-        timeout, connector = aiohttp.ClientTimeout(total=_CALL_S), aiohttp.TCPConnector(limit=0)
+        timeout = aiohttp.ClientTimeout(total=self._call_s)
+        connector = aiohttp.TCPConnector(limit=0)
         async with aiohttp.ClientSession(timeout=timeout, connector=connector) as self._http:
             info = {"name": "bench", "version": "1"}
             hello = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": info}
@@ -182,6 +184,12 @@ class Client:
         body = await self._post("tools/call", {"name": self._tools[tool], "arguments": {"n": 1}})
         if len(body) < len(result_text(RESULT_BYTES[tool])):
             raise ValueError(f"the answer is too short: {body[:200]!r}")
+
+    async def calls_in_flight(self) -> int:
+        """How many calls the gateway says it works on, of all clients."""
+        url = self._url.removesuffix("/mcp") + "/status"
+        async with self._http.get(url, headers=self._headers) as response:
+            return int((await response.json())["calls_in_flight"])
 
     async def _request(self, method: str, params: dict[str, Any]) -> Any:
         body = await self._post(method, params)

@@ -27,6 +27,8 @@ _SERVERS: Final = 20
 _CALLS_OF_A_SESSION: Final = 500
 _PAUSE_S: Final = 0.002
 _STILL_S: Final = 0.5
+# Until all calls have come: ten thousand connections take two busy cores a while.
+_COME_S: Final = 300.0
 _MEMORY_AIM_MB: Final = 500.0
 _GROWTH_AIM_MS: Final = 1.0
 _IDLE_AIM_PERCENT: Final = 0.5
@@ -59,31 +61,41 @@ def run_limits(effort: Effort) -> LimitResults:
 
 
 @contextlib.contextmanager
-def _gateway(folder: Path, entries: dict[str, dict[str, Any]]) -> Any:
+def _gateway(folder: Path, entries: dict[str, dict[str, Any]], **settings: Any) -> Any:
     config = folder / "mcp.json"
-    config.write_text(json.dumps({"mcpServers": entries}))
+    config.write_text(json.dumps({"mcpServers": entries, **settings}))
     with running("ours", config, str(folder)) as gateway:
         yield gateway
 
 
 async def _waiting(folder: Path, calls: int) -> float:
     """MB with so many calls under way."""
-    with _gateway(folder, {"bench": _ENTRY}) as gateway:
+    with _gateway(folder, {"bench": _ENTRY}, requestTimeoutSeconds=_COME_S * 2) as gateway:
         async with contextlib.AsyncExitStack() as stack:
             sessions = [
-                await stack.enter_async_context(Client(gateway.url).opened())
+                await stack.enter_async_context(Client(gateway.url, call_s=_COME_S * 2).opened())
                 for _ in range(-(-calls // _CALLS_OF_A_SESSION))
             ]
-            async with asyncio.TaskGroup() as group:
-                waiting = [
-                    group.create_task(sessions[number // _CALLS_OF_A_SESSION].call(WAITING))
-                    for number in range(calls)
-                ]
-                await _still(gateway)
+            waiting: list[asyncio.Task[None]] = []
+            async with asyncio.TaskGroup() as group, asyncio.timeout(_COME_S):
+                # One session after the other: a client that takes 10 s to send is sent away.
+                for number, session in enumerate(sessions):
+                    due = min(calls, (number + 1) * _CALLS_OF_A_SESSION)
+                    while len(waiting) < due:
+                        waiting.append(group.create_task(session.call(WAITING)))
+                    await _come(session, due)
                 memory_mb: float = gateway.memory_mb
                 for task in waiting:
                     task.cancel()
     return memory_mb
+
+
+async def _come(session: Client, calls: int) -> None:
+    """Wait until the gateway works on so many calls."""
+    come = 0
+    while come < calls:
+        await asyncio.sleep(_PAUSE_S)
+        come = await session.calls_in_flight()
 
 
 async def _still(gateway: Gateway) -> None:

@@ -40,6 +40,9 @@ MIN_REFRESH_S: Final = 30.0
 # How long to wait for servers to exit before they are killed.
 _CLOSE_S: Final = 3.0
 
+# Each event of a flood is looked at: a look into a set is a fifth of `isinstance`.
+_OF_PROCESSES: Final = frozenset({StderrLine, ProcessStarted, ProcessExited})
+
 
 class LiveServers:
     """Servers by name; use it in an `async with` block, or call `close`."""
@@ -83,7 +86,7 @@ class LiveServers:
 
     def _handle_batch(self, batch: list[Event], _missed: int) -> None:
         for event in batch:
-            if isinstance(event, StderrLine | ProcessStarted | ProcessExited):
+            if type(event) in _OF_PROCESSES:
                 connection = self.connections.get(event.server_id)
                 if connection is not None:
                     connection.live.handle_event(event)
