@@ -162,7 +162,7 @@ class InteractiveAnswers:
     async def _ask_for(self, field: Field, content: dict[str, Any]) -> None:
         for line in described_field(field):
             _tell(line)
-        default = f" [{_in_one_line(_brief(field.default))}]" if field.has_default else ""
+        default = f" [{_in_one_line(_as_typed(field.default))}]" if field.has_default else ""
         prompt = f"{_in_one_line(field.label)}{'*' if field.is_required else ''}{default}> "
         while True:
             text = await self._read(prompt)
@@ -300,6 +300,13 @@ def described_field(field: Field) -> list[str]:
     if field.kind == "choices":
         lines.append("  (several, separated by commas)")
     return lines
+
+
+def _as_typed(default: Any) -> str:
+    """A default as a person would type it: several choices are separated by commas."""
+    if isinstance(default, list) and default and all(isinstance(one, str) for one in default):
+        return _cut(", ".join(default))
+    return _brief(default)
 
 
 def _brief(value: Any) -> str:
