@@ -6,8 +6,9 @@ import { indexOfSeq } from "../../values/seqIndex";
 
 type ParentOf = (event: EventView) => EventView | undefined;
 
-// With more new rows than this a rebuild is cheaper.
+// With more new rows than this, and than a share of those that are there, a rebuild is cheaper.
 const MOST_ADDED = 1_000;
+const MOST_SHARE = 0.25;
 
 const inOrder = (one: EventView, other: EventView): number => one.seq - other.seq;
 
@@ -33,7 +34,8 @@ export class TrafficTree {
   refresh(source: EventView[]): this {
     if (source === this.source && source.length === this.seen) return this;
     const fresh = source.length - this.seen;
-    if (source !== this.source || fresh < 0 || fresh > MOST_ADDED) {
+    const most = Math.max(MOST_ADDED, this.seen * MOST_SHARE);
+    if (source !== this.source || fresh < 0 || fresh > most) {
       this.build(source);
     } else for (let at = this.seen; at < source.length; at += 1) this.add(source[at] as EventView);
     this.source = source;
@@ -98,7 +100,7 @@ export class TrafficTree {
   private add(event: EventView): void {
     const parent = this.parentOf(event);
     if (!parent) {
-      this.insert(event, 0, this.rows.length);
+      this.rows.splice(this.endOfRoots(event.seq), 0, event);
       return;
     }
     const isThere = this.borrowed.has(parent.seq) || indexOfSeq(this.source, parent.seq) >= 0;
@@ -108,26 +110,51 @@ export class TrafficTree {
     }
     if (this.isMerged(event)) return;
     this.adopt(parent, event);
-    const at = this.rows.lastIndexOf(parent);
-    if (at < 0 || this.isClosed(parent)) return;
-    const level = this.levelOf(parent) + 1;
-    let end = at + 1;
-    while (end < this.rows.length && this.levelOf(this.rows[end] as EventView) >= level) end += 1;
-    this.levels.set(event.seq, level);
-    this.insert(event, at + 1, end);
+    for (let one: EventView | undefined = parent; one; one = this.parentOf(one))
+      if (this.isClosed(one)) return;
+    this.levels.set(event.seq, this.levelOf(parent) + 1);
+    this.rows.splice(this.placeBeneath(parent, event), 0, event);
   }
 
-  /** Insert a row among its siblings; a borrowed parent is older than some of them. */
-  private insert(event: EventView, start: number, end: number): void {
+  /** Where the rows of the roots up to this one end; roots are in order. */
+  private endOfRoots(seq: number): number {
+    const isAfter = (at: number): boolean => {
+      return rootOf(this.rows[at] as EventView, this.parentOf).seq > seq;
+    };
+    // Most are the newest, and belong at the end.
+    if (!this.rows.length || !isAfter(this.rows.length - 1)) return this.rows.length;
+    let [low, high] = [0, this.rows.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (isAfter(middle)) high = middle;
+      else low = middle + 1;
+    }
+    return low;
+  }
+
+  /** Where a row belongs among its siblings; a borrowed parent is older than some of them. */
+  private placeBeneath(parent: EventView, event: EventView): number {
+    let end = this.endOfRoots(rootOf(parent, this.parentOf).seq);
+    while (end > 0 && !this.isWithin(this.rows[end - 1] as EventView, parent)) end -= 1;
+    if (this.children.get(parent.seq)?.at(-1) === event) return end;
     const level = this.levelOf(event);
     let place = end;
-    for (let at = end - 1; at >= start; at -= 1) {
+    for (let at = end - 1; at >= 0; at -= 1) {
       const row = this.rows[at] as EventView;
+      if (this.levelOf(row) < level) break;
       if (this.levelOf(row) !== level) continue;
       if (row.seq < event.seq) break;
       place = at;
     }
-    this.rows.splice(place, 0, event);
+    return place;
+  }
+
+  /** Whether a row is this one, or beneath it. */
+  private isWithin(row: EventView, top: EventView): boolean {
+    const level = this.levelOf(top);
+    let one: EventView | undefined = row;
+    while (one && this.levelOf(one) > level) one = this.parentOf(one);
+    return one?.seq === top.seq;
   }
 }
 
