@@ -34,12 +34,13 @@ SUITE_TIMEOUT_S = 100
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def url() -> AsyncIterator[str]:
-    async with _server() as address:
+    async with serve_fixtures() as address:
         yield address
 
 
 @asynccontextmanager
-async def _server() -> AsyncIterator[str]:
+async def serve_fixtures() -> AsyncIterator[str]:
+    """The demo with the suite's fixtures, as a process; its URL."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from tests.demo.test_conformance import SCENARIOS, failures, judge
+from tests.demo.test_conformance import SCENARIOS, TASKS, failures, judge, serve_fixtures
 from tests.gateway.harness import RunningGateway, running_gateway
 from tests.ports import held_port
 from tests.servers.run import ROOT, START_TIMEOUT_S
@@ -103,6 +104,26 @@ async def test_a_server_of_the_other_era_passes_all_but_what_it_does_not_ask(
         )
     assert len(found) == SCENARIOS[client]
     assert {_bare(name) for name in failures(found)} == NOT_CARRIED[pair]
+
+
+@pytest.mark.parametrize("server", SCENARIOS)
+async def test_the_scenarios_of_tasks_pass_in_front_of_servers_of_both_revisions(
+    server: str, tmp_path: Path
+) -> None:
+    """Those of the extension; a 2025-11-25 server asks its questions one after the other."""
+
+    async def one(running: RunningGateway, name: str) -> dict[str, Counter[str]]:
+        options = ("--scenario", name, "--spec-version", "2026-07-28", "--force")
+        return await judge(running.url("/mcp"), tmp_path / name, *options)
+
+    async with (
+        serve_fixtures() as url,
+        running_gateway({"one": {"url": url, "protocolVersion": server}}) as running,
+    ):
+        await running.gateway.servers.fetch_all_capabilities()
+        found = {name: failures(await one(running, name)) for name in TASKS}
+    not_carried = {"tasks-mrtr-input"} if server == "2025-11-25" else set()
+    assert {name for name, failed in found.items() if failed} == not_carried
 
 
 def _bare(name: str) -> str:

@@ -22,7 +22,7 @@ from mcplens.gateway.gateway import Gateway
 from mcplens.gateway.inbound_call import InboundCall, question_params
 from mcplens.gateway.refused import Refused
 from mcplens.gateway.task_owners import OwnedTask
-from mcplens.gateway.task_shapes import is_over, status_of, to_extension
+from mcplens.gateway.task_shapes import is_over, status_of, to_extension, without_related
 from mcplens.gateway.wire import completed, decoded, encoded, members, text_of
 from mcplens.inbound.refusal import INVALID_PARAMS
 from mcplens.protocol.eras import MISSING_CAPABILITY
@@ -111,14 +111,13 @@ class CoreTasks:
         self, call: InboundCall, session: ServerConnection, params: dict[str, Any]
     ) -> bytes:
         """Call a tool as a task, if it may run as one."""
-        support = task_support(session, params.get("name"))
-        if support == "forbidden":
-            return await call.send(session, "tools/call", params)
-        params["task"] = {"ttl": round(TTL_S * 1000)}
+        params.pop("task", None)  # of the client's own: in its revision the server decides
+        if task_support(session, params.get("name")) != "forbidden":
+            params["task"] = {"ttl": round(TTL_S * 1000)}
         body = await call.send(session, "tools/call", params)
         task = members(members(body).get("task", b"{}"))
         original = text_of(task.get("taskId"))
-        if original is None:  # input_required, or the server answered at once
+        if original is None:  # input_required, or no task
             return body
         ttl = decoded(task.get("ttl"))
         owned = self._gateway.tasks.add(call.client, session.server_id, original, ttl)
@@ -212,7 +211,8 @@ class CoreTasks:
             given = {"code": error.rpc_code, "message": error.rpc_message}
             written = to_extension(found, task.id, "failed")
             return {**written, "error": Raw(member or encoded(given))}
-        return {**to_extension(found, task.id, "completed"), "result": Raw(frame.body)}
+        result = Raw(without_related(frame.body))
+        return {**to_extension(found, task.id, "completed"), "result": result}
 
 
 def _with_questions(
@@ -237,8 +237,8 @@ def task_support(session: ServerConnection, name: str | Raw | None) -> Support:
     return support if support in ("required", "optional") else "forbidden"
 
 
-def extension_required(name: str | None) -> Refused:
-    """The refusal of a call that can only be a task, to a client that knows no tasks."""
+def extension_required(what: str | None) -> Refused:
+    """The refusal of what needs tasks, to a client that does not declare them."""
     needed: dict[str, Any] = {"requiredCapabilities": {"extensions": {TASKS_EXTENSION: {}}}}
-    text = f"{name} runs as a task only; declare the extension {TASKS_EXTENSION}"
+    text = f"{what} needs tasks: declare the extension {TASKS_EXTENSION}"
     return Refused(MISSING_CAPABILITY, text, needed)

@@ -105,6 +105,20 @@ def with_related(body: Raw | bytes, task_id: str) -> bytes:
     return encoded(found)
 
 
+def without_related(body: Raw | bytes) -> bytes:
+    """A result of 2025-11-25 as 2026-07-28 has it inside of a task, which it need not name."""
+    found: dict[str, Any] = dict(members(body))
+    meta = members(found.get("_meta", b""))
+    if RELATED_TASK not in meta:
+        return bytes(body)
+    del meta[RELATED_TASK]
+    if meta:
+        found["_meta"] = meta
+    else:
+        del found["_meta"]
+    return encoded(found)
+
+
 # -- capabilities ------------------------------------------------------------------------------
 
 

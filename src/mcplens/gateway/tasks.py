@@ -53,7 +53,7 @@ class TaskRequests:
     ) -> bytes:
         """Pass a request on to a server; a task that it becomes is the client's."""
         if call.method == "tools/call":
-            if "task" in params or _EXTENSION in bytes(call.hop.capabilities):
+            if _knows_tasks(call) if call.is_stateless else "task" in params:
                 return await self._call_tool(call, await call.session_with(connection), params)
             try:
                 return await call.relay(connection, call.method, params)
@@ -126,6 +126,8 @@ class TaskRequests:
         Raises:
             Refused: the client has no such task.
         """
+        if call.is_stateless and not _knows_tasks(call):
+            raise extension_required(call.method)
         if call.method == "tasks/list":
             return await self._list(call, connections)
         task_id = text_of(params.get("taskId"))
@@ -201,6 +203,11 @@ class TaskRequests:
             if cursor is None:
                 break
         return found
+
+
+def _knows_tasks(call: InboundCall) -> bool:
+    """Whether a 2026-07-28 client declares the extension with this request."""
+    return _EXTENSION in bytes(call.hop.capabilities)
 
 
 def _of_task(task: OwnedTask, connections: Sequence[ServerConnection]) -> ServerConnection | None:
