@@ -11,7 +11,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 # The SDK servers import for seconds on a loaded machine; this bounds a start that never comes.
-START_TIMEOUT_S = 30
+START_TIMEOUT_S = 60
 # A server ends at once when its stdin closes; this only bounds one that is stuck.
 STOP_TIMEOUT_S = 5
 
