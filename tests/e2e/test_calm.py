@@ -122,3 +122,20 @@ def test_the_raw_tester_shows_message_and_reply_side_by_side(window: Watched) ->
     assert right["x"] > left["x"] + left["width"] - 1
     assert abs(right["y"] - left["y"]) < 60
     window.assert_clean()
+
+
+def test_a_result_keeps_together_on_a_very_wide_window(window: Watched) -> None:
+    page = window.enter("/s/demo/tools/structured-weather")
+    page.set_viewport_size({"width": 2560, "height": 1300})
+    run(page)
+    panel = page.get_by_label("Call of structured-weather")
+    expect(panel).to_contain_text("Done")
+    window.settle()
+    ends = []
+    for name in ("Copy as", "Table"):
+        box = panel.get_by_role("button", name=name).bounding_box()
+        assert box
+        ends.append(box["x"] + box["width"])
+    assert abs(ends[0] - ends[1]) < 40
+    window.shoot("calm 2560")
+    window.assert_clean()
