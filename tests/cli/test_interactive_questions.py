@@ -107,8 +107,8 @@ def test_a_form_is_asked_field_by_field(shell: Shell, protocol: tuple[str, str])
             "    3. blue",
         ]
         assert screen.answer("size> ", "Large") == ["    1. s: Small", "    2. l: Large"]
-        screen.answer('days [mon]> ', "1, 2, 3")
-        assert screen.answer('days [mon]> ', "tue,3")[0].startswith("  ")
+        screen.answer("days [mon]> ", "1, 2, 3")
+        assert screen.answer("days [mon]> ", "tue,3")[0].startswith("  ")
         screen.answer("access> ", "Read access, 2")
         screen.answer("grade> ", "Fair")
         assert screen.end() == exit_codes.DONE

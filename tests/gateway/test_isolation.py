@@ -17,6 +17,7 @@ from mcplens.errors import InspectorError, ServerError
 from mcplens.events import FrameSent, InboundReceived
 from mcplens.gateway.view_handler import ViewHandler
 from mcplens.protocol.frames import Frame
+from mcplens.session.capabilities import TASKS_EXTENSION
 from mcplens.session.question_handler import ServerRequest
 from mcplens.session.queue import Progress
 from tests.gateway.harness import (
@@ -188,7 +189,11 @@ async def test_what_a_view_hides_cannot_be_reached_by_any_method(demo: str, vers
         allow=Globs(tools=("demo:echo",), prompts=("simple",), resources=("demo://text",)),
     )
     async with running_gateway({"demo": {"url": demo}}, default_view=view) as gateway:
-        async with gateway.connect(protocol_version=version, enforce_capabilities=False) as client:
+        async with gateway.connect(
+            protocol_version=version,
+            enforce_capabilities=False,
+            capabilities={"extensions": {TASKS_EXTENSION: {}}},
+        ) as client:
             assert [one.name for one in await client.list_tools()] == ["echo"]
             assert [one.name for one in await client.list_prompts()] == ["simple"]
             assert [one.uri for one in await client.list_resources()] == ["demo://text"]
