@@ -203,7 +203,9 @@ def explain(problem: sqlite3.Error, path: str) -> Unusable | Locked:
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return Locked(f"{path}: locked by another program")
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-        return Unusable(f"{path} is damaged ({problem}); move it away to begin a new one")
+        return Unusable(
+            f"{path} is damaged ({problem}); move it and its -bodies- files away to begin a new one"
+        )
     return Unusable(f"{path}: {words(problem)}")
 
 
