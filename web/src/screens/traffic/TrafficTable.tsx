@@ -33,6 +33,9 @@ interface Props {
   none: ReactNode;
 }
 
+// The mark at the left edge of a chosen row.
+const EDGE_PX = 2;
+
 /** The width of an element, as it changes. */
 function useWidth(of: { current: HTMLElement | null }): number {
   const [width, setWidth] = useState(Number.POSITIVE_INFINITY);
@@ -60,7 +63,7 @@ export function TrafficTable(props: Props) {
   const { row: rowPx } = useRowHeights();
   const isOrdered = tree === null && sort === null;
   const window = useRowWindow(rows.length, rowPx, sort === null, rowPx);
-  const { columns, style } = useShownColumns(choices, useWidth(window.scroller));
+  const { columns, style } = useShownColumns(choices, useWidth(window.scroller) - EDGE_PX);
   useStablePosition(rows, window, isOrdered);
   const { chosen, marked } = selection;
   const at = chosen === null ? -1 : indexOfRow(rows, chosen, isOrdered);

@@ -96,7 +96,7 @@ const NAME: TrafficColumn = {
   label: "Name",
   title: "Method, and what it is called on",
   width: 280,
-  min: 190,
+  min: 180,
   grows: 3,
   weight: 100,
   isDefault: true,
