@@ -32,6 +32,7 @@ def test_a_command_is_pasted_connected_and_a_tool_is_called(browser: Browser, ho
         field = page.get_by_role("textbox", name="Command, URL or configuration")
         expect(field).to_be_focused()
         expect(page.get_by_role("button", name="Connect", exact=True)).to_be_disabled()
+        expect(page.get_by_role("banner").get_by_text("mcplens", exact=True)).to_be_visible()
         assert window.axe() == []
         window.shoot("first start")
         field.fill(f"claude mcp add mine -- {DEMO}")

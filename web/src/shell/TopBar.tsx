@@ -15,7 +15,7 @@ import { Mark } from "../components/Mark";
 import { questionSummary } from "../questions/questionSummary";
 import { waitingQuestions } from "../questions/waitingQuestions";
 import { command } from "../state/commands";
-import { pathToQuestion, useCurrentServer } from "../state/navigation";
+import { pathToQuestion, useCurrentServer, usePageLocation } from "../state/navigation";
 import { useInspector } from "../state/store";
 import { withWaitingToast } from "../state/toasts";
 import { formatDuration, formatTime, truncate } from "../values/format";
@@ -24,6 +24,7 @@ import { openPalette } from "./paletteStore";
 import { ScreenTabs } from "./ScreenTabs";
 import { ServerSwitcher } from "./ServerSwitcher";
 import css from "./TopBar.module.css";
+import { isUsed } from "./tabs";
 import { useBackendDown } from "./useBackendDown";
 
 export const pingServer = (serverId: string): void =>
@@ -148,16 +149,24 @@ interface BarProps {
 
 export function TopBar({ isMonitorOpen, side, onMonitor, onHelp }: BarProps) {
   const server = useCurrentServer();
+  const { screen, server_id } = usePageLocation();
+  // Nothing to switch between yet.
+  const isFirstStart =
+    screen === "servers" &&
+    server_id === null &&
+    server?.source.kind === "built-in" &&
+    !isUsed(server);
   return (
     <header className={css.bar}>
       <div className={css.left}>
         <Tooltip label="mcplens: all servers">
           <Link to="/servers" className={css.mark} aria-label="mcplens">
             <Mark />
+            {isFirstStart && <span className={css.name}>mcplens</span>}
           </Link>
         </Tooltip>
-        <ServerSwitcher server={server} />
-        {server && <ServerStatus server={server} />}
+        {!isFirstStart && <ServerSwitcher server={server} />}
+        {!isFirstStart && server && <ServerStatus server={server} />}
       </div>
       <ScreenTabs server={server} />
       <div className={css.right}>

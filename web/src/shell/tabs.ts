@@ -79,7 +79,13 @@ function capabilitiesOf({ server_id, state, capabilities }: ServerView): Record<
 }
 
 /** Whether a server was used: only then it has logs. */
-const isUsed = ({ state, error, exit, stderr_tail, protocol_version }: ServerView): boolean =>
+export const isUsed = ({
+  state,
+  error,
+  exit,
+  stderr_tail,
+  protocol_version,
+}: ServerView): boolean =>
   state !== "DISCONNECTED" ||
   error !== null ||
   exit !== null ||
