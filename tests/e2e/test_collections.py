@@ -92,13 +92,13 @@ def test_a_file_from_elsewhere_is_confirmed_asked_for_and_run(opened: Watched, h
     assert opened.axe() == []
     asked.get_by_role("button", name="Use this file").click()
     asked = page.get_by_role("dialog", name="Values for this run")
-    expect(asked.get_by_role("button", name="Go on")).to_be_disabled()
+    expect(asked.get_by_role("button", name="Continue")).to_be_disabled()
     asked.get_by_label("NAME").fill("Ada")
     page.keyboard.press("Enter")
     asked = page.get_by_role("dialog", name="Run these calls?")
     expect(asked).to_contain_text("fail-result on demo")
     opened.shoot("collection changes")
-    asked.get_by_label("Run them all the same").check()
+    asked.get_by_label("Run them anyway").check()
     asked.get_by_role("button", name="Run", exact=True).click()
     expect(row(page, "two and three")).to_contain_text("Done")
     expect(row(page, "two and three")).to_contain_text("5")
@@ -130,7 +130,7 @@ def test_a_call_is_saved_run_edited_and_deleted(opened: Watched, home: Path) -> 
     done = row(page, "again").get_by_text("Done")
     expect(changes.or_(done).first).to_be_visible()
     if changes.is_visible():
-        changes.get_by_label("Run them all the same").check()
+        changes.get_by_label("Run them anyway").check()
         changes.get_by_role("button", name="Run", exact=True).click()
     expect(row(page, "again")).to_contain_text("kept")
 

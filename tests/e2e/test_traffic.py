@@ -63,7 +63,7 @@ def test_a_call_is_one_row_with_what_it_caused_beneath(window: Watched) -> None:
     page.keyboard.press("ArrowLeft")
     expect(call).to_have_attribute("aria-selected", "true")
     page.get_by_role("button", name="Columns").click()
-    page.get_by_role("button", name="Fold all", exact=True).click()
+    page.get_by_role("button", name="Collapse all", exact=True).click()
     expect(page.locator("[role=row][aria-level='2']")).to_have_count(0)
     window.assert_clean()
 

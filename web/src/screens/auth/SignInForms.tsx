@@ -101,7 +101,7 @@ export function TokenForm({ serverId }: { serverId: string }) {
         />
         <div className="row">
           <Button type="submit" variant="default" loading={isBusy} disabled={!token.trim()}>
-            Keep and use it
+            Save the token
           </Button>
         </div>
       </form>

@@ -194,6 +194,6 @@ it("keeps a token without any sign-in, also where none was asked for", () => {
   show(null);
   screen.getByText("closed asks for no sign-in");
   fireEvent.change(screen.getByLabelText("Token"), { target: { value: "abc" } });
-  fireEvent.click(screen.getByRole("button", { name: "Keep and use it" }));
+  fireEvent.click(screen.getByRole("button", { name: "Save the token" }));
   expect(sent).toHaveBeenCalledWith("SetToken", { server_id: "closed", token: "abc" });
 });

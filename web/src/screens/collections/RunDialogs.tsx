@@ -118,7 +118,7 @@ export function AskChanges(props: { plan: RunPlanView; onConfirm(): void; onClos
         ))}
       </ul>
       <Checkbox
-        label="Run them all the same"
+        label="Run them anyway"
         checked={isSure}
         onChange={(change) => setSure(change.currentTarget.checked)}
         data-autofocus

@@ -92,7 +92,7 @@ export function useRun(
     dialogs = (
       <AskValues
         title="Values for this run"
-        confirm="Go on"
+        confirm="Continue"
         variables={asked.plan.unset}
         onClose={close}
         onConfirm={(values) => void goOn(setValues(values))}

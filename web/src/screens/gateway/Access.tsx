@@ -75,8 +75,8 @@ function Entry({ entry, onCopy }: { entry: GatewayEntryView; onCopy(): void }) {
         </div>
       ) : (
         <p className="dim">
-          The port is another one after a restart. With <span className="mono">gateway.listen</span>{" "}
-          in the <Link to="/settings">settings</Link> it stays the same.
+          The port changes with every start. With <span className="mono">gateway.listen</span> in
+          the <Link to="/settings">settings</Link> it stays the same.
         </p>
       )}
       <div className={css.snippet}>
@@ -154,7 +154,7 @@ export function Access({ gateway }: { gateway: GatewayView }) {
           />
         </Fact>
         <Fact name="Token">
-          {has_token ? <Token /> : <span className="dim">None is asked for</span>}
+          {has_token ? <Token /> : <span className="dim">No token is needed</span>}
         </Fact>
       </dl>
       <GiveAway url={url} isOpenFirst={gateway.clients.length === 0} />

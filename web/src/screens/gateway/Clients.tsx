@@ -4,7 +4,7 @@ import { UntrustedText } from "../../components/UntrustedText";
 import { formatTime } from "../../values/format";
 import { Cell, Heads, Section } from "./Section";
 
-const NUMBERS = ["Under way", "Calls", "Errors"];
+const NUMBERS = ["In flight", "Calls", "Errors"];
 
 const count = (number: number): string => number.toLocaleString("en");
 
@@ -28,7 +28,7 @@ function Row({ client }: { client: GatewayClientView }) {
           formatTime(since, false)
         )}
       </Cell>
-      <Cell label="Under way" isNumber>
+      <Cell label="In flight" isNumber>
         {count(client.in_flight)}
       </Cell>
       <Cell label="Calls" isNumber>

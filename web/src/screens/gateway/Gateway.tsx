@@ -67,7 +67,7 @@ function On({ gateway }: { gateway: GatewayView }) {
       {gateway.problem && (
         <ErrorNote
           error={gateway.problem}
-          title="The configuration was changed and cannot be used; the former one stays"
+          title="The configuration was changed and cannot be used; the previous one stays in use"
         />
       )}
       <Access gateway={gateway} />

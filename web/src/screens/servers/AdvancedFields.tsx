@@ -151,7 +151,7 @@ function EnvironmentFields(props: Props) {
       <FlagField
         {...props}
         name="inheritEnv"
-        label="Pass our whole environment"
+        label="Pass the whole environment of mcplens"
         hint="Off: only what programs need to run, such as HOME and PATH, and the variables above"
       />
     </>

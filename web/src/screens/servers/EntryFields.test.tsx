@@ -37,7 +37,7 @@ const COMMAND: Record<string, [value: unknown, seen: string]> = {
   args: [["--fast"], "--fast"],
   env: [{ MODE: "eager" }, "eager"],
   envFile: ["some.env", "some.env"],
-  inheritEnv: [true, "Pass our whole environment"],
+  inheritEnv: [true, "Pass the whole environment of mcplens"],
   cwd: ["/somewhere", "/somewhere"],
   protocolVersion: ["2025-06-18", "2025-06-18"],
   meta: [{ a: 7 }, '{ "a": 7 }'],

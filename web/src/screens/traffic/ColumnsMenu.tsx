@@ -61,10 +61,10 @@ export function ColumnsMenu({ choices, onFold }: Props) {
           {onFold && (
             <>
               <Button variant="default" size="compact-xs" onClick={() => onFold(true)}>
-                Fold all
+                Collapse all
               </Button>
               <Button variant="default" size="compact-xs" onClick={() => onFold(false)}>
-                Unfold all
+                Expand all
               </Button>
             </>
           )}
