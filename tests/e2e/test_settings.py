@@ -10,7 +10,6 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from .browser import Watched, watched
-from .pair import connect
 from .site import site
 
 
@@ -70,7 +69,8 @@ def test_a_setting_is_changed_and_put_back(opened: Watched, home: Path) -> None:
 
 def test_what_counts_from_the_next_connection_on_says_so(opened: Watched) -> None:
     page = opened.goto("/servers")
-    connect(page, "demo")
+    page.get_by_role("button", name="demo server").click()
+    page.get_by_role("listbox", name="Tools").get_by_role("option").first.wait_for()
     opened.switch("/settings")
     field = page.get_by_label("How long tasks are kept", exact=True)
     field.fill("91")
