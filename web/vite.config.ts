@@ -82,7 +82,15 @@ export default defineConfig(({ mode }) => ({
     // Loading the modules of the page costs more than most tests: files share them, except those
     // that put other modules in their place.
     projects: [
-      { extends: true, test: { name: "shared", isolate: false, include: tests.sharing } },
+      {
+        extends: true,
+        test: {
+          name: "shared",
+          isolate: false,
+          include: tests.sharing,
+          setupFiles: ["src/testing/setup.ts", "src/testing/sharedState.ts"],
+        },
+      },
       { extends: true, test: { name: "alone", include: tests.replacingModules } },
     ],
   },

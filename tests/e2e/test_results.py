@@ -311,7 +311,7 @@ def test_what_a_tool_says_of_itself_is_shown(opened: Watched, given: str) -> Non
     for hint in ("destructive", "idempotent"):
         expect(head.get_by_text(hint, exact=True)).to_be_visible()
         row = page.get_by_role("option").filter(has_text="notes-clear")
-        expect(row.locator(f'abbr[title^="{hint}: "]')).to_be_visible()
+        expect(row.locator(f'[title^="{hint}: "]')).to_be_visible()
     head.get_by_text("destructive", exact=True).hover()
     expect(page.get_by_text("Says that it may destroy something")).to_be_visible()
     opened.goto(f"/s/{given}/tools/add")

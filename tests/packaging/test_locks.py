@@ -1,8 +1,12 @@
 """The locks pin everything, agree with each other, and name no place to download from."""
 
+import ast
 import json
 import re
+import sys
 import tomllib
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -35,6 +39,33 @@ def test_every_runtime_dependency_is_locked_at_a_version_it_allows(lock: str) ->
     locked = pins(lock)
     for requirement in declared():
         assert requirement.specifier.contains(locked[canonicalize_name(requirement.name)])
+
+
+def imported() -> Iterator[tuple[str, str]]:
+    """The packages that the modules of mcplens import, wherever they do it."""
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                yield from ((alias.name.partition(".")[0], path.name) for alias in node.names)
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                yield node.module.partition(".")[0], path.name
+
+
+# Types of aiohttp's own interface, which it requires.
+OF_AIOHTTP = {"multidict", "yarl"}
+
+
+def test_every_import_is_of_a_declared_dependency() -> None:
+    """What the tests' own packages bring along is not on a user's machine."""
+    known = {canonicalize_name(requirement.name) for requirement in declared()} | OF_AIOHTTP
+    owners = packages_distributions()
+    strangers = {
+        (name, module)
+        for name, module in imported()
+        if name not in sys.stdlib_module_names and name != "mcplens"
+        if not known & {canonicalize_name(owner) for owner in owners.get(name, [name])}
+    }
+    assert strangers == set()
 
 
 @pytest.mark.parametrize("kind", ["dev", "sqlite"])

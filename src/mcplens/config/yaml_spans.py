@@ -8,27 +8,28 @@ from __future__ import annotations
 
 from typing import Any
 
-import yaml  # type: ignore[import-untyped]  # its stubs are a package of their own
+from ruamel.yaml import YAML
+from ruamel.yaml.nodes import MappingNode, SequenceNode
 
 from mcplens.config.jsonc import Member, Node
 
 
 def parse_yaml(text: str) -> Node | None:
     """The root of a text that yaml_value has accepted; None if it has no value."""
-    found = yaml.compose(text, yaml.SafeLoader)
+    found = YAML(typ="safe", pure=True).compose(text)
     return None if found is None else _node(found)
 
 
 def _node(found: Any) -> Node:
     start, end = found.start_mark.index, found.end_mark.index
-    if isinstance(found, yaml.MappingNode):
+    if isinstance(found, MappingNode):
         members = tuple(
             Member(str(key.value), key.start_mark.index, _node(value), None)
             for key, value in found.value
         )
         values = {member.key: member.node.value for member in members}
         return Node(start, _end(found, end, [one.node for one in members]), values, members=members)
-    if isinstance(found, yaml.SequenceNode):
+    if isinstance(found, SequenceNode):
         items = tuple(_node(one) for one in found.value)
         return Node(start, _end(found, end, items), [one.value for one in items], items=items)
     return Node(start, end, found.value)

@@ -77,8 +77,9 @@ function ThemeToggle() {
   const label = `Theme: ${names[colorScheme]}. Change to ${names[next]}`;
   return (
     <Tooltip label={label}>
-      <ActionIcon aria-label={label} onClick={() => setColorScheme(next)}>
+      <ActionIcon className={css.icon} aria-label={label} onClick={() => setColorScheme(next)}>
         <Icon name={icons[colorScheme] ?? "system"} />
+        <span className={css.iconLabel}>Theme</span>
       </ActionIcon>
     </Tooltip>
   );
@@ -105,8 +106,9 @@ function QuestionMenu() {
         offset={4}
       >
         <Menu.Target>
-          <ActionIcon aria-label={label} title={label}>
+          <ActionIcon className={css.icon} aria-label={label} title={label}>
             <Icon name="bell" />
+            <span className={css.iconLabel}>Questions</span>
           </ActionIcon>
         </Menu.Target>
       </Indicator>
@@ -179,18 +181,24 @@ export function TopBar({ isMonitorOpen, side, onMonitor, onHelp }: BarProps) {
         <QuestionMenu />
         <Tooltip label={isMonitorOpen ? "Close the monitor (m)" : "Open the monitor (m)"}>
           <ActionIcon
-            className={css.wide}
+            className={`${css.icon} ${css.wide}`}
             aria-label="Monitor"
             aria-pressed={isMonitorOpen}
             onClick={onMonitor}
           >
             <Icon name={side === "right" ? "panelRight" : "panelBottom"} />
+            <span className={css.iconLabel}>Monitor</span>
           </ActionIcon>
         </Tooltip>
         <ThemeToggle />
         <Tooltip label="Keyboard shortcuts (?)">
-          <ActionIcon className={css.wide} aria-label="Keyboard shortcuts" onClick={onHelp}>
+          <ActionIcon
+            className={`${css.icon} ${css.wide}`}
+            aria-label="Keyboard shortcuts"
+            onClick={onHelp}
+          >
             <Icon name="keyboard" />
+            <span className={css.iconLabel}>Shortcuts</span>
           </ActionIcon>
         </Tooltip>
       </div>

@@ -30,14 +30,14 @@ export function ToolRow({ item, size }: Props) {
         </span>
         <ChangeMark of={item.key} />
         {hintsOf(tool).map((hint) => (
-          <abbr
+          <span
             key={hint.label}
             className={css.hint}
             data-tone={hint.color}
             title={`${hint.label}: ${hint.about}`}
           >
-            {hint.short}
-          </abbr>
+            {hint.label}
+          </span>
         ))}
       </div>
       <div className={`row dim ${css.about}`}>

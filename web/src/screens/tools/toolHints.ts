@@ -12,7 +12,6 @@ export type Tag = (typeof TAGS)[number];
 interface Hint {
   tag: Tag;
   label: string;
-  short: string;
   color: string;
   about: string;
 }
@@ -25,7 +24,6 @@ export function hintsOf(tool: Tool): Hint[] {
     hints.push({
       tag: "read-only",
       label: "read-only",
-      short: "RO",
       color: "green",
       about: "Says that it changes nothing",
     });
@@ -33,7 +31,6 @@ export function hintsOf(tool: Tool): Hint[] {
     hints.push({
       tag: "destructive",
       label: "destructive",
-      short: "D",
       color: "red",
       about: "Says that it may destroy something",
     });
@@ -41,7 +38,6 @@ export function hintsOf(tool: Tool): Hint[] {
     hints.push({
       tag: "idempotent",
       label: "idempotent",
-      short: "I",
       color: "blue",
       about: "Says that calling it twice does no more than once",
     });
@@ -49,7 +45,6 @@ export function hintsOf(tool: Tool): Hint[] {
     hints.push({
       tag: "open-world",
       label: "open-world",
-      short: "OW",
       color: "violet",
       about: "Says that it reaches beyond this server",
     });
@@ -58,7 +53,6 @@ export function hintsOf(tool: Tool): Hint[] {
     hints.push({
       tag: "task",
       label: task === "required" ? "task required" : "task optional",
-      short: "T",
       color: "gray",
       about: "Can run as a task",
     });
