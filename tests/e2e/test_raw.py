@@ -168,3 +168,19 @@ def test_only_a_raw_message_that_was_judged_can_be_sent_anyway(window: Watched) 
     call.get_by_role("button", name="Cancel", exact=True).click()
     expect(call.get_by_text("Cancelled", exact=True).first).to_be_visible()
     window.assert_clean()
+
+
+def test_a_tool_that_fails_says_so_in_words_that_wrap(window: Watched) -> None:
+    page = window.enter("/servers/demo/experimental")
+    message = "a reason that is long; " * 20
+    arguments = {"message": message}
+    send(page, request("failing", "tools/call", name="fail-result", arguments=arguments))
+    panel = page.get_by_label(re.compile("^Call of"))
+    expect(panel).to_contain_text("Tool error")
+    expect(panel.get_by_role("alert")).to_contain_text("The tool reports an error")
+    said = panel.locator("[class*=_said_]")
+    expect(said).to_contain_text("a reason that is long")
+    assert said.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+    assert window.axe() == []
+    window.shoot("raw-tool-error")
+    window.assert_clean()

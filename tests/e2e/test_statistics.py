@@ -11,7 +11,7 @@ from .browser import flip, watched
 from .site import configure, site
 from .test_auth import look
 
-SUM = re.compile(r"\d+ requests · 1 error · .*B · median .* · p95 .*")
+SUM = re.compile(r"\d+ requests · 2 errors · .*B · median .* · p95 .*")
 
 
 def test_a_card_and_info_show_requests_errors_and_durations_as_they_come(
@@ -33,6 +33,9 @@ def test_a_card_and_info_show_requests_errors_and_durations_as_they_come(
         window.switch("/s/demo/tools/fail-error")
         page.get_by_role("button", name="Run", exact=True).click()
         expect(page.get_by_label("Call of fail-error")).to_contain_text("Failed")
+        window.switch("/s/demo/tools/fail-result")  # a tool that fails is an error, too
+        page.get_by_role("button", name="Run", exact=True).click()
+        expect(page.get_by_label("Call of fail-result")).to_contain_text("Tool error")
         window.switch("/servers")
         expect(card).to_contain_text(SUM)
         assert plot.locator("rect").count() > 5

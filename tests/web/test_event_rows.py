@@ -6,7 +6,11 @@ import json
 
 import pytest
 
-from mcplens.web.event_rows import without_meta
+from mcplens.events import FrameReceived
+from mcplens.protocol.eras import HEADER_MISMATCH, UNSUPPORTED_VERSION
+from mcplens.protocol.frames import parse
+from mcplens.store.rows import RowEncoder
+from mcplens.web.event_rows import event_view, without_meta
 
 
 def test_a_head_has_the_arguments_and_not_the_meta_before_them() -> None:
@@ -35,3 +39,29 @@ def test_a_head_keeps_numbers_as_they_were_written() -> None:
 )
 def test_a_message_that_has_no_meta_or_cannot_be_parsed_is_left_as_it_is(data: bytes) -> None:
     assert without_meta(data) == data
+
+
+@pytest.mark.parametrize(
+    ("code", "method", "purpose", "is_expected"),
+    [
+        (-32601, "server/discover", "handshake", True),
+        (UNSUPPORTED_VERSION, "server/discover", "handshake", True),
+        (HEADER_MISMATCH, "server/discover", "handshake", False),
+        (-32601, "server/discover", "raw", False),
+        (-32601, "initialize", "handshake", False),
+    ],
+)
+def test_a_server_of_an_older_revision_is_expected_to_refuse_the_question_for_its_revision(
+    code: int, method: str, purpose: str, is_expected: bool
+) -> None:
+    data = b'{"jsonrpc":"2.0","id":1,"error":{"code":%d,"message":"no"}}' % code
+    refused = FrameReceived(
+        message=parse(data),
+        size_bytes=len(data),
+        method=method,
+        exchange_id=None,
+        request_seq=1,
+        purpose=purpose,
+    )
+    (row,) = RowEncoder().encode([refused])
+    assert event_view("run", row).is_expected is is_expected

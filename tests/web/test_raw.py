@@ -32,6 +32,17 @@ async def test_a_reply_to_what_is_no_message_is_shown(page: Page) -> None:
     assert call["result"]["error"]["code"] == -32700
 
 
+async def test_a_tool_that_fails_is_an_error_also_where_its_request_was_written_by_hand(
+    page: Page,
+) -> None:
+    await page.connected("demo")
+    text = request(77, "tools/call", name="fail-result", arguments={}, _meta=ENVELOPE)
+    call = await page.call("SendRaw", server_id="demo", text=text)
+    assert (call["status"], call["is_error"]) == ("completed", True)
+    assert call["tool_error"] == call["result"]["result"]["content"][0]["text"]
+    await page.until(lambda: page.things["servers", "demo"]["statistics"]["errors"] == 1)
+
+
 @pytest.mark.parametrize("version", ["2025-03-26", "2025-11-25"])
 async def test_the_replies_to_a_batch_are_shown_together(tmp_path: Path, version: str) -> None:
     write_demo(tmp_path, version)

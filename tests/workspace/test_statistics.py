@@ -1,7 +1,7 @@
 """What the traffic of a server adds up to, from its events."""
 
 from mcplens.events import FrameReceived, FrameSent, RequestEnded
-from mcplens.protocol.frames import Malformed
+from mcplens.protocol.frames import Malformed, parse
 from mcplens.workspace.statistics import ServerStatistics
 
 MESSAGE = Malformed(b"x", "any")
@@ -53,3 +53,23 @@ def test_only_connections_after_the_first_are_reconnects() -> None:
     assert kept.reconnects == 0
     kept.connected()
     assert kept.reconnects == 1
+
+
+def test_a_tool_that_failed_is_an_error_with_its_own_words() -> None:
+    kept = ServerStatistics()
+    for request_seq, result in ((6, '{"isError":true}'), (7, "{}"), (7, _FAILED)):
+        data = b'{"jsonrpc":"2.0","id":1,"result":' + result.encode() + b"}"
+        kept.handle_event(
+            FrameReceived(
+                message=parse(data), size_bytes=1, exchange_id=None, request_seq=request_seq
+            )
+        )
+        assert kept.handle_event(ended(0.1))  # the request of frame 7
+    assert [one.is_failed for one in kept.recent] == [False, False, True]
+    assert kept.handle_event(ended(0.1))
+    assert (kept.requests, kept.errors) == (4, 1)
+    assert kept.last_error is not None
+    assert kept.last_error.message == "no such file"
+
+
+_FAILED = '{"content":[{"type":"text","text":"no such file"}],"isError":true}'

@@ -12,6 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from mcplens.events import Event
+from mcplens.protocol.eras import STATELESS_ERRORS, UNSUPPORTED_VERSION
 from mcplens.store.lenient_json import to_json
 from mcplens.store.rows import Row, RowEncoder
 from mcplens.store.segments import lost_body
@@ -93,7 +94,31 @@ def event_view(run_id: str, row: Row, *, is_whole: bool = False) -> EventView:
         row.is_inferred,
         row.call_id,
         row.purpose,
+        _is_refused_probe(row, data),
     )
+
+
+class _Code(msgspec.Struct):
+    code: int = 0
+
+
+class _Refusal(msgspec.Struct):
+    error: _Code
+
+
+_read_refusal: Final = msgspec.json.Decoder(_Refusal).decode
+# What only a server that knows server/discover answers.
+_FAULTS: Final = frozenset(STATELESS_ERRORS) - {UNSUPPORTED_VERSION}
+
+
+def _is_refused_probe(row: Row, data: bytes) -> bool:
+    """Whether a server of an older revision refused the question for its revision."""
+    if row.purpose != "handshake" or row.status != "error" or row.method != "server/discover":
+        return False
+    try:
+        return _read_refusal(data).error.code not in _FAULTS
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
 
 
 class _Result(msgspec.Struct):

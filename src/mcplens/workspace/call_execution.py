@@ -15,6 +15,7 @@ from mcplens.protocol.deadlines import NEVER
 from mcplens.protocol.frames import Frame, Kind, decode_value, parse, request_ids
 from mcplens.protocol.result_types import Tool
 from mcplens.protocol.schema_validation import SchemaProblem, Validator
+from mcplens.protocol.tool_failures import tool_failure
 from mcplens.session.client import Client
 from mcplens.session.queue import CallTag
 from mcplens.session.task_channel import has
@@ -233,7 +234,8 @@ def _request(
 
     async def work(tag: CallTag, on_progress: OnProgress) -> Outcome:
         reply = await client.request(method, given, **_keywords(spec, tag, on_progress))
-        return Outcome(reply.raw, findings=reply.findings)
+        failure = tool_failure(reply.raw)
+        return Outcome(reply.raw, failure is not None, reply.findings, failure)
 
     return calls.start(client, spec, "request", method, method, params or b"{}", work)
 
@@ -275,7 +277,8 @@ def _send_raw(server: Server, calls: Calls, spec: RawMessage) -> Call:
             return Outcome(error.raw, is_error=True)
         if reply is None:
             return await replies_to(client, message, tag.last_seq or 0)
-        return Outcome(reply.raw)
+        failure = tool_failure(reply.body)
+        return Outcome(reply.raw, failure is not None, tool_error=failure)
 
     shown = msgspec.json.encode(data.decode("utf-8", "backslashreplace"))
     method = message.method if isinstance(message, Frame) else ""

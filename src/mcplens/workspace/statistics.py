@@ -1,7 +1,8 @@
 """What the traffic of a server adds up to: requests, errors, durations, bytes, reconnects.
 
 Each server of the workspace keeps one from its events, since mcplens started; bounded, whatever the
-traffic. Pings and the handshake are left out. Shown on the server's card and in Info.
+traffic. Pings and the handshake are left out; a tool that failed is an error. Shown on the server's
+card and in Info.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import Any, Final
 import msgspec
 
 from mcplens.events import Event, FrameReceived, FrameSent, RequestEnded
+from mcplens.protocol.frames import Frame, Kind, Message
+from mcplens.protocol.tool_failures import tool_failure
 
 # Enough for a percentile that means something, and a few kilobytes.
 _KEPT: Final = 200
@@ -50,6 +53,9 @@ class ServerStatistics:
         self.last_error: LastError | None = None
         self.recent: deque[EndedRequest] = deque(maxlen=_KEPT)
         self._connections = 0
+        # The newest result of a tool that failed: the frame of its request, and what it said. Its
+        # request ends right after it.
+        self._tool_failure: tuple[int | None, str] | None = None
 
     def __repr__(self) -> str:
         return f"<ServerStatistics {self.requests} requests, {self.errors} errors>"
@@ -70,6 +76,7 @@ class ServerStatistics:
                 self.sent_bytes += event.size_bytes
             case FrameReceived():
                 self.received_bytes += event.size_bytes
+                self._received(event.message, event.request_seq)
             case RequestEnded() if event.method not in _UNCOUNTED:
                 self._ended(event)
                 return True
@@ -82,18 +89,29 @@ class ServerStatistics:
         ordered = sorted(request.elapsed_s for request in self.recent)
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
+    def _received(self, message: Message, request_seq: int | None) -> None:
+        if type(message) is Frame and message.kind is Kind.RESULT:
+            failure = tool_failure(message.body)
+            if failure is not None:
+                self._tool_failure = request_seq, failure
+
     def _ended(self, event: RequestEnded) -> None:
-        is_failed = event.status not in _FINE
+        (failed_seq, said), self._tool_failure = self._tool_failure or (None, ""), None
+        is_tool_error = failed_seq is not None and failed_seq == event.request_seq
+        is_failed = is_tool_error or event.status not in _FINE
         self.requests += 1
         self.recent.append(EndedRequest(event.method, event.elapsed_s, is_failed))
         if is_failed:
             self.errors += 1
-            message = _message_of(event.error)
+            message = _short(said) if is_tool_error else _message_of(event.error)
             self.last_error = LastError(event.wall, event.method, message, event.request_seq)
 
 
 def _message_of(error: dict[str, Any] | None) -> str:
-    text = str((error or {}).get("message", "it failed"))
+    return _short(str((error or {}).get("message", "it failed")))
+
+
+def _short(text: str) -> str:
     return text if len(text) <= _MOST_CHARACTERS else f"{text[:_MOST_CHARACTERS]}…"
 
 

@@ -160,7 +160,8 @@ export interface CallTool {
  * that a person agreed to open and that are not done yet.
  * `headers` are those that it was given, the value of a secret one empty; they and `timeout_s`
  * are for this call alone. A timeout of 0 means no limit. `listed_as` is what the page lists the
- * called item as, where several have its name.
+ * called item as, where several have its name. `tool_error` is what a tool that failed said to a
+ * raw message or a request by its method.
  */
 export interface CallView {
   call_id: string;
@@ -184,6 +185,7 @@ export interface CallView {
   result: unknown;
   result_size_bytes: number;
   is_error: boolean;
+  tool_error: string | null;
   findings: string[];
   error: ErrorView | null;
   task_id: string | null;
@@ -528,7 +530,8 @@ export interface EventPage {
  * `kind` is the event's type (docs/reference/events.md). `head` is how the bytes of its message
  * (without `_meta`) or body begin, `detail` its other fields. `is_cut` says that `detail`, or the
  * line of stderr, lacks what was too large. `is_error` is said by a result: a tool that ran and
- * failed.
+ * failed. `is_expected` is an error that is no fault: a server of an older revision does not know
+ * server/discover, which is how mcplens finds out.
  *
  * The links are those of the event: the HTTP exchange that carried it, the frame of the request
  * that it belongs to, that of the request which caused it, the call and its purpose. They are null
@@ -556,6 +559,7 @@ export interface EventView {
   is_inferred: boolean;
   call_id: string | null;
   purpose: string | null;
+  is_expected: boolean;
 }
 
 /**

@@ -132,9 +132,15 @@ function ResultContent({ call, value, hasSchema, textForm }: ContentProps) {
   );
   return (
     <div className="stack">
-      {value.isError === true && (
+      {(value.isError === true || call.tool_error !== null) && (
         <div className={css.failed} role="alert">
           The tool reports an error (isError)
+        </div>
+      )}
+      {call.kind === "raw" && call.tool_error !== null && (
+        // The tree below has one line for it, however long it is.
+        <div className={css.said}>
+          <UntrustedText>{call.tool_error}</UntrustedText>
         </div>
       )}
       {typeof value.description === "string" && (

@@ -20,7 +20,10 @@ const WORDS: Record<CallView["status"], string> = {
 export function callStatus(call: CallView): { word: string; tone: string } {
   // The call succeeded, but the tool reported an error.
   if (call.status === "completed" && call.is_error)
-    return { word: call.kind === "raw" ? "Error reply" : "Tool error", tone: "red" };
+    return {
+      word: call.kind === "raw" && call.tool_error === null ? "Error reply" : "Tool error",
+      tone: "red",
+    };
   if (call.status === "completed" && call.kind === "raw" && call.result_size_bytes === 0)
     return { word: "Sent, no reply", tone: "gray" };
   if (call.is_waiting_on_user) return { word: "Waiting for you", tone: "orange" };

@@ -89,6 +89,21 @@ describe("how a call stands", () => {
     expect(callStatus(aCall({ kind: "raw", result_size_bytes: 5 })).word).toBe("Done");
     expect(callStatus(aCall()).word).toBe("Done");
   });
+  it("is an error of the tool also where its request was written by hand", () => {
+    const raw = aCall({ kind: "raw", result_size_bytes: 5, is_error: true });
+    expect(callStatus(raw)).toEqual({ word: "Error reply", tone: "red" });
+    const failed = { ...raw, tool_error: "no such file", result: { id: 1, result: {} } };
+    expect(callStatus(failed)).toEqual({ word: "Tool error", tone: "red" });
+    render(
+      <MantineProvider env="test">
+        <MemoryRouter>
+          <ResultView call={failed} />
+        </MemoryRouter>
+      </MantineProvider>,
+    );
+    expect(screen.getByRole("alert").textContent).toContain("The tool reports an error");
+    expect(screen.getByText("no such file")).toBeDefined();
+  });
   it("says that a result does not fit", () => {
     const breach = "structuredContent breaks the output schema: sum: must be a number";
     expect(findingsSummary(aCall({ findings: [breach] }))).toBe("does not match the output schema");

@@ -31,6 +31,7 @@ export function anEvent(part: Partial<EventView> & { seq: number }): EventView {
     is_inferred: false,
     call_id: null,
     purpose: null,
+    is_expected: false,
     ...part,
   };
 }
@@ -180,6 +181,7 @@ export function aCall(part: Partial<CallView> = {}): CallView {
     result: null,
     result_size_bytes: 0,
     is_error: false,
+    tool_error: null,
     findings: [],
     error: null,
     task_id: null,

@@ -50,7 +50,8 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
     that a person agreed to open and that are not done yet.
     `headers` are those that it was given, the value of a secret one empty; they and `timeout_s`
     are for this call alone. A timeout of 0 means no limit. `listed_as` is what the page lists the
-    called item as, where several have its name.
+    called item as, where several have its name. `tool_error` is what a tool that failed said to a
+    raw message or a request by its method.
     """
 
     call_id: str
@@ -74,6 +75,7 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
     result: Raw | None
     result_size_bytes: int
     is_error: bool
+    tool_error: str | None
     findings: list[str]
     error: ErrorView | None
     task_id: str | None
@@ -114,6 +116,7 @@ def call_view(workspace: Workspace, call: Call, largest: int = LARGEST_RESULT) -
         result=raw_json(raw) if is_small else None,
         result_size_bytes=call.size_bytes,
         is_error=outcome is not None and outcome.is_error,
+        tool_error=outcome.tool_error if outcome is not None else None,
         findings=list(outcome.findings) if outcome is not None else [],
         error=error_view(call.error.to_dict() if call.error is not None else None),
         task_id=call.task_id,

@@ -15,7 +15,8 @@ class EventView(msgspec.Struct, frozen=True):
     `kind` is the event's type (docs/reference/events.md). `head` is how the bytes of its message
     (without `_meta`) or body begin, `detail` its other fields. `is_cut` says that `detail`, or the
     line of stderr, lacks what was too large. `is_error` is said by a result: a tool that ran and
-    failed.
+    failed. `is_expected` is an error that is no fault: a server of an older revision does not know
+    server/discover, which is how mcplens finds out.
 
     The links are those of the event: the HTTP exchange that carried it, the frame of the request
     that it belongs to, that of the request which caused it, the call and its purpose. They are null
@@ -43,6 +44,7 @@ class EventView(msgspec.Struct, frozen=True):
     is_inferred: bool
     call_id: str | None
     purpose: str | None
+    is_expected: bool
 
 
 class EventPage(msgspec.Struct, frozen=True):

@@ -88,6 +88,7 @@ const Cells = memo(function Cells(props: Drawn) {
 
 export function toneOf(event: EventView): string | undefined {
   if (event.malformed || event.is_error || event.kind === "ReplyUnmatched") return "bad";
+  if (event.is_expected) return undefined;
   if (event.status === "error" || (event.kind === "StateChanged" && event.detail.new === "ERROR"))
     return "bad";
   if (event.kind === "HttpResponseReceived" && Number(event.status) >= 400) return "bad";

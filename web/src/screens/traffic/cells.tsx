@@ -107,7 +107,7 @@ export function HttpMethodCell({ row }: { row: DrawnRow }) {
   );
 }
 
-export function StatusCell({ status: { text, tone } }: { status: RowStatus }) {
+export function StatusCell({ status: { text, tone, title } }: { status: RowStatus }) {
   if (text === "ok")
     return (
       <span className={css.status} data-tone={tone}>
@@ -116,7 +116,7 @@ export function StatusCell({ status: { text, tone } }: { status: RowStatus }) {
       </span>
     );
   return (
-    <span className={css.status} data-tone={tone}>
+    <span className={css.status} data-tone={tone} title={title}>
       {text}
     </span>
   );

@@ -14,6 +14,9 @@ import {
   statusOf,
   toneOfRow,
 } from "./rowFacts";
+import { toneOf } from "./TrafficRow";
+import { NO_FILTER, trafficMatcher } from "./trafficFilter";
+import { summaryOf } from "./trafficSummary";
 import { TrafficTree } from "./trafficTree";
 
 const sent = { kind: "FrameSent", status: "request", method: "tools/call" };
@@ -109,6 +112,25 @@ describe("a status", () => {
     expect(isPendingRow(row(1), context)).toBe(true);
     expect(toneOfRow(row(2), context)).toBe("bad");
     expect(toneOfRow(row(1), context)).toBeUndefined();
+  });
+  it("is quiet where an error is expected, which is not counted", () => {
+    const asked = { ...sent, method: "server/discover", purpose: "handshake" };
+    const refusal = { kind: "FrameReceived", status: "error", method: "server/discover" };
+    const events = [
+      anEvent({ seq: 1, ...asked }),
+      anEvent({ seq: 2, ...refusal, request_seq: 1, is_expected: true }),
+    ];
+    for (const arrangement of ["paired", "wire"] as const) {
+      const { context, row } = shown(events, arrangement);
+      const told = statusOf(row(arrangement === "wire" ? 2 : 1), context);
+      expect(told.text).toBe("not supported");
+      expect(told.tone).toBeUndefined();
+      expect(told.title).toContain("Nothing is wrong");
+      expect(summaryOf(events, context).errors).toBe(0);
+    }
+    expect(toneOf(events[1] as EventView)).toBeUndefined();
+    const isError = trafficMatcher({ ...NO_FILTER, status: "errors" }, null);
+    expect(events.filter(isError)).toEqual([]);
   });
   it("is that of the last round of a call that asked, and waits until then", () => {
     const events = [

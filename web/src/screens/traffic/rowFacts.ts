@@ -20,6 +20,8 @@ export type Tone = "good" | "wait" | "bad";
 export interface RowStatus {
   text: string;
   tone?: Tone;
+  /** What it means, where the word alone could worry. */
+  title?: string;
 }
 
 const isExchange = (event: EventView, { arrangement }: RowContext): boolean =>
@@ -48,7 +50,15 @@ export function eventsOf(event: EventView, context: RowContext): EventView[] {
   return answer ? [event, answer] : [event];
 }
 
+const NOT_SUPPORTED: RowStatus = {
+  text: "not supported",
+  title:
+    "Nothing is wrong: servers of revisions before 2026-07-28 do not know server/discover. " +
+    "Unless that revision is set for the server, mcplens goes on with initialize.",
+};
+
 const answered = (answer: EventView): RowStatus => {
+  if (answer.is_expected) return NOT_SUPPORTED;
   if (answer.malformed) return { text: "malformed", tone: "bad" };
   if (answer.is_error) return { text: "tool error", tone: "bad" };
   if (answer.status === "error") return { text: "error", tone: "bad" };

@@ -74,7 +74,7 @@ export const activeCount = (filter: TrafficFilter): number =>
   ).length + [filter.hidden, filter.hiddenPurposes].filter((some) => some.length > 0).length;
 
 const isFailed = (event: EventView): boolean =>
-  event.status === "error" ||
+  (event.status === "error" && !event.is_expected) ||
   event.is_error ||
   event.malformed !== null ||
   Number(event.status) >= 400 ||

@@ -1,0 +1,39 @@
+"""Whether a result says that a tool ran and failed (`isError`), and in which words.
+
+Pure. Called where calls, requests and events are counted or shown by how they ended.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import msgspec
+
+_SAYS_SO: Final = re.compile(rb'"isError"\s*:\s*true')
+_MOST_CHARACTERS: Final = 2_000
+_UNTOLD: Final = "The tool did not say why."
+
+
+class _Result(msgspec.Struct, gc=False):
+    isError: bool = False
+    content: Any = None
+
+
+_decode: Final = msgspec.json.Decoder(_Result).decode
+
+
+def tool_failure(result: msgspec.Raw | bytes) -> str | None:
+    """What a tool that failed said; None of any other result, which is hardly looked at."""
+    if _SAYS_SO.search(result) is None:
+        return None
+    try:
+        found = _decode(result)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    if not found.isError:
+        return None
+    blocks = found.content if isinstance(found.content, list) else []
+    texts = (block.get("text") for block in blocks if isinstance(block, dict))
+    said = "\n".join(text for text in texts if isinstance(text, str)) or _UNTOLD
+    return said if len(said) <= _MOST_CHARACTERS else f"{said[:_MOST_CHARACTERS]}…"
