@@ -158,7 +158,7 @@ describe("a question that names no call", () => {
 
   it("is not shown beside a call that has a question of its own", () => {
     renderCall("asked");
-    expect(screen.getByText("waits for you")).toBeTruthy();
+    expect(screen.getByLabelText(/^Question: /)).toBeTruthy();
   });
 
   it("comes after those of known calls where all are listed", () => {

@@ -96,7 +96,10 @@ function PagingSwitch({ serverId, kind, list }: Pick<Props, "serverId" | "kind" 
 export function ListStatus({ serverId, kind, list, shown, hasSwitch }: Props) {
   const isConnected = useInspector((state) => state.servers.get(serverId)?.state === "CONNECTED");
   const isWaiting = list.summary ? list.summary.asked !== null : list.isLoading;
-  const { next_cursor: cursor = null } = list.summary ?? {};
+  const { isOnePage } = usePaging();
+  const { next_cursor: cursor = null, pages = 0 } = list.summary ?? {};
+  // A list of one page needs no choice; one that was made can always be taken back.
+  const isPaged = pages > 1 || cursor !== null || isOnePage;
   const stop = (): void =>
     void withErrorToast(
       "The list could not be cancelled",
@@ -125,7 +128,9 @@ export function ListStatus({ serverId, kind, list, shown, hasSwitch }: Props) {
           {!isWaiting && isConnected && cursor !== null && (
             <LoadMoreButtons serverId={serverId} kind={kind} cursor={cursor} />
           )}
-          {hasSwitch && isConnected && <PagingSwitch serverId={serverId} kind={kind} list={list} />}
+          {hasSwitch && isConnected && isPaged && (
+            <PagingSwitch serverId={serverId} kind={kind} list={list} />
+          )}
         </div>
         <ListChange serverId={serverId} kind={kind} list={list} />
       </div>

@@ -12,7 +12,7 @@ vi.mock("../api/http", () => ({ fetchParams: vi.fn() }));
 
 const given = vi.mocked(command);
 
-function ask(params: unknown, profile: string | null = null): void {
+function ask(params: unknown, profile: string | null = null, more = {}): void {
   const question = {
     question_id: "demo/sampling-1",
     server_id: "demo",
@@ -24,6 +24,7 @@ function ask(params: unknown, profile: string | null = null): void {
     link: null,
     profile,
     params,
+    ...more,
   } as unknown as QuestionView;
   render(
     <MantineProvider>
@@ -157,4 +158,13 @@ it("thousands of messages are drawn in pieces", () => {
   expect(screen.getByText("2,900 more messages")).toBeTruthy();
   fireEvent.click(screen.getByText("Show 100 more"));
   expect(screen.getByText("2,800 more messages")).toBeTruthy();
+});
+
+it.each([
+  ["sampling/createMessage", null, "an error is sent in"],
+  ["elicitation/create", 1, "cancelled in"],
+  ["sampling/createMessage", 1, "its call fails in"],
+])("says what happens to %s of round %s that nobody answers", (method, round, words) => {
+  ask({ messages: [] }, null, { method, round, deadline: Date.now() / 1000 + 60 });
+  expect(screen.getByText(/if unanswered/).textContent).toMatch(words);
 });

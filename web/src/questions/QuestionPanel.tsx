@@ -46,11 +46,18 @@ function answerByKey(event: KeyboardEvent<HTMLElement>): void {
   event.currentTarget.querySelector<HTMLButtonElement>("[data-answer]:not(:disabled)")?.click();
 }
 
-function Countdown({ deadline }: { deadline: number }) {
+/** What happens to a question that nobody answers in time. */
+function endOf({ round, method }: QuestionView): string {
+  if (round === null) return "an error is sent";
+  // Asked within the answer to a call (2026-07-28), there is no error to send.
+  return method === "elicitation/create" ? "cancelled" : "its call fails";
+}
+
+function Countdown({ question, deadline }: { question: QuestionView; deadline: number }) {
   const now = useNow(true);
   return (
     <span className="dim">
-      rejected in {formatDuration(Math.max(0, deadline - now))} if unanswered
+      {endOf(question)} in {formatDuration(Math.max(0, deadline - now))} if unanswered
     </span>
   );
 }
@@ -142,7 +149,6 @@ function Panel({ question }: { question: QuestionView }) {
         <strong>
           {askerName(question)} {askedFor(question)}
         </strong>
-        <span className={css.you}>waits for you</span>
         <span className="mono dim">{kindOf(question)}</span>
         {question.round !== null && (
           <Badge color="gray">
@@ -152,7 +158,9 @@ function Panel({ question }: { question: QuestionView }) {
         )}
         {question.task_id && <Badge color="gray">task {question.task_id}</Badge>}
         <span className="grow" />
-        {question.deadline !== null && <Countdown deadline={question.deadline} />}
+        {question.deadline !== null && (
+          <Countdown question={question} deadline={question.deadline} />
+        )}
         <Badge color="gray">
           {question.number} of {question.count}
         </Badge>

@@ -27,6 +27,8 @@ interface Searched {
   label: string;
   about: string;
   words?: string;
+  /** Found by its other words, it comes after all that are: it only leads to them. */
+  comesLast?: boolean;
 }
 
 function textOf(entry: Searched): string {
@@ -45,8 +47,11 @@ export function matching<T extends Searched>(entries: T[], text: string): T[] {
   if (!first) return entries;
   const fits = entries.filter((entry) => words.every((word) => textOf(entry).includes(word)));
   // A name before other words that people may type for it.
-  const rank = (entry: T): number =>
-    textOf(entry).startsWith(first) ? 0 : entry.label.toLowerCase().includes(first) ? 1 : 2;
+  const rank = (entry: T): number => {
+    if (textOf(entry).startsWith(first)) return 0;
+    if (entry.label.toLowerCase().includes(first)) return 1;
+    return entry.comesLast ? 3 : 2;
+  };
   return fits.sort((one, other) => rank(one) - rank(other));
 }
 

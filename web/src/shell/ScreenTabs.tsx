@@ -6,13 +6,16 @@ import type { ServerView } from "../api/types";
 import { Icon } from "../components/Icon";
 import { type PageLocation, usePageLocation } from "../state/navigation";
 import { useInspector } from "../state/store";
+import { pluralize } from "../values/format";
 import css from "./ScreenTabs.module.css";
 import { countOf, isCounted, isTabShown, keyOfTab, short, TABS, type Tab, tabPath } from "./tabs";
 
-function hintOf(tab: Tab, count: number | null): string {
+/** What the label does not say: the exact count and the key; null if there is neither. */
+export function hintOf(tab: Tab, count: number | null): string | null {
   const key = keyOfTab(tab);
-  const named = count === null ? tab.label : `${tab.label}: ${count.toLocaleString("en")}`;
-  return key === null ? named : `${named} (${key})`;
+  const named = count === null ? tab.label : `${tab.label}, ${pluralize(count, "item")}`;
+  if (key !== null) return `${named} · key ${key}`;
+  return count === null ? null : named;
 }
 
 interface TabProps {
@@ -24,8 +27,9 @@ interface TabProps {
 function TabLink({ tab, server, place }: TabProps) {
   const count = countOf(server, tab.screen);
   const isHere = tab.screen === place.screen;
+  const hint = hintOf(tab, count);
   return (
-    <Tooltip label={hintOf(tab, count)}>
+    <Tooltip label={hint} disabled={hint === null}>
       <Link
         to={tabPath(tab, server, place)}
         className={isHere ? `${css.tab} active` : css.tab}

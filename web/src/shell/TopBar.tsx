@@ -51,7 +51,7 @@ function ServerStatus({ server }: { server: ServerView }) {
               aria-label={`Ping now${server.latency_s === null ? "" : `; the last took ${formatDuration(server.latency_s)}`}`}
               onClick={() => pingServer(server.server_id)}
             >
-              {server.latency_s === null ? "ping" : formatDuration(server.latency_s)}
+              {server.latency_s === null ? "Ping now" : formatDuration(server.latency_s)}
             </button>
           </Tooltip>
         )}

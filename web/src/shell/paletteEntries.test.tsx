@@ -108,3 +108,25 @@ it("finds an earlier session by its time, its servers and the words for it", asy
     expect(others).toEqual([]);
   });
 });
+
+it("puts the session of yesterday first, then other sessions, then where all are listed", async () => {
+  const day = 24 * 3600;
+  const run = { title: "web", servers: ["billing"], event_count: 7 };
+  const now = Date.now() / 1000;
+  const runs = [
+    { ...run, run_id: "old", started: now - 5 * day },
+    { ...run, run_id: "y", started: now - day },
+  ];
+  vi.stubGlobal("fetch", async () => new Response(JSON.stringify({ runs, has_more: false })));
+  const servers = new Map([["mine", aServer({ server_id: "mine" })]]);
+  useInspector.setState({ ...emptyInspector(), run_id: "now", servers });
+  const page = { isMonitorOpen: true, onMonitor: () => {}, onHelp: () => {} };
+  const { result } = renderHook(() => useEntries(page), { wrapper: at("/s/mine/tools") });
+  await waitFor(() =>
+    expect(matching(result.current, "yesterday").map((one) => one.to)).toEqual([
+      "/traffic?run=y",
+      "/traffic?run=old",
+      "/s/mine/traffic",
+    ]),
+  );
+});

@@ -24,6 +24,8 @@ export interface Entry {
   about: string;
   /** Other words that people may type for it; they are not shown. */
   words?: string;
+  /** Found by its other words, it comes after all that are: it only leads to them. */
+  comesLast?: boolean;
   /** Keyboard shortcut of the same action. */
   shortcut?: string;
   /** Where it leads, or what it does. */

@@ -62,6 +62,7 @@ export function usePlaces(server: ServerView | null): Entry[] {
         label: "History of messages",
         about: name,
         words: "earlier sessions runs recording yesterday past log traffic",
+        comesLast: true,
         to: pathTo(server_id, "traffic"),
       },
       {
@@ -79,10 +80,17 @@ export function usePlaces(server: ServerView | null): Entry[] {
   }, [server, calls]);
 }
 
+/** The day of a session as people call it. */
+function dayOf(started: number): string {
+  const day = new Date();
+  day.setDate(day.getDate() - 1);
+  return new Date(started * 1000).toDateString() === day.toDateString() ? ", yesterday" : "";
+}
+
 const sessionEntry = (run: RunView): Entry => ({
   key: `session ${run.run_id}`,
   icon: "traffic",
-  label: `Session of ${formatDateTime(run.started)}`,
+  label: `Session of ${formatDateTime(run.started)}${dayOf(run.started)}`,
   about: `${run.servers.join(", ") || run.title} · ${pluralize(run.event_count, "event")}`,
   words: "earlier session run history recording yesterday past",
   to: `/traffic?run=${encodeURIComponent(run.run_id)}`,

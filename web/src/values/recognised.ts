@@ -12,6 +12,8 @@ export interface Recognised {
   bytes?: RecognisedBytes;
 }
 
+// Versions that are written as a date: their weekday means nothing.
+const VERSION_NAME = /version/i;
 const DATE = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
 // Names of numbers that are times; other numbers in that range are just numbers.
 const TIME_NAME =
@@ -88,6 +90,7 @@ export function recognise(name: string | null, value: unknown): Recognised | nul
   }
   if (typeof value !== "string") return null;
   if (value.length >= 10 && value.length <= 35 && DATE.test(value)) {
+    if (value.length === 10 && VERSION_NAME.test(name ?? "")) return null;
     const note = dateNote(value);
     return note === null ? null : { note };
   }

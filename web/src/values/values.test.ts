@@ -78,6 +78,7 @@ describe("what a value seems to be", () => {
   it("is no date where only the digits look so", () => {
     expect(note("count", 1767225600)).toBeNull();
     expect(note("version", "2026-13-45")).toBeNull();
+    expect(note("protocolVersion", "2026-07-28")).toBeNull();
     expect(note("created_at", 12)).toBeNull();
     expect(note("phone", "2026-01-11-22")).toBeNull();
   });

@@ -124,7 +124,6 @@ function Foot({ missing, isConnected, get }: FootProps) {
         data-run
         leftSection={<Icon name="play" size={13} />}
         disabledReason={isConnected ? null : "The server is not connected"}
-        hint="Ctrl Enter"
         onClick={() => get(false)}
       >
         Get the messages

@@ -143,7 +143,7 @@ function ToolFoot({ run, isConnected, disabledReason, canForce }: FootProps) {
   const breaches = run.isTried ? run.findings.length : 0;
   return (
     <FormFooter>
-      <Tooltip label={disabledReason ?? "Ctrl Enter"}>
+      <Tooltip label={disabledReason} disabled={disabledReason === null}>
         <Button
           data-run
           leftSection={<Icon name="play" size={13} />}
