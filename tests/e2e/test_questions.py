@@ -212,7 +212,9 @@ def test_the_countdown_runs_and_stops_at_nothing(browser: Browser, demo: Site) -
         page = asked.ask(("elicitation/create", FORM), deadline=time.time() + 100)
         panel = page.get_by_label("Question: elicitation/create")
         first = panel.get_by_text("if unanswered").inner_text()
-        assert re.fullmatch(r"an error is sent in (1 min )?\d+(\.\d+)? ?\w+ if unanswered", first), first
+        assert re.fullmatch(
+            r"an error is sent in (1 min )?\d+(\.\d+)? ?\w+ if unanswered", first
+        ), first
         expect(panel.get_by_text("if unanswered")).not_to_have_text(first)
         window.assert_clean()
 

@@ -11,7 +11,12 @@ import { FormErrorBoundary } from "./FormErrorBoundary";
 import { type FormPlan, namesWithoutField, planForm } from "./formSchema";
 import { FormValueContext, withValueAt } from "./formValue";
 import { lossyNumber } from "./numbers";
-import { PartialInputContext, type PartialInputs } from "./partialInput";
+import {
+  PartialInputContext,
+  type PartialInputs,
+  withoutPartialInputs,
+  withPartialInputs,
+} from "./partialInput";
 import { HAS_UNSUPPORTED, hasUnsupportedProperty, isSchema, UNSUPPORTED_PROPERTY } from "./schema";
 import { useFocusInvalid } from "./useFocusInvalid";
 import type { Finding } from "./validate";
@@ -75,6 +80,14 @@ function useFormPlan(schema: unknown, sendsHeaders: boolean): [FormPlan, (why: s
   ];
 }
 
+/** The same arguments as a form or as JSON, which shows also what is typed but not valid yet. */
+function inMode(value: Arguments, mode: Arguments["mode"]): Arguments {
+  const { text, partial } = value;
+  if (text === null || !partial || mode === value.mode) return { ...value, mode };
+  if (mode === "form") return { ...value, mode, text: withoutPartialInputs(text, partial) };
+  return { ...value, mode, text: formObstacle(text) ? text : withPartialInputs(text, partial) };
+}
+
 export function ArgumentsEditor(props: Props) {
   const { title = "Arguments", schema, sendsHeaders = false, value, findings } = props;
   const { unchecked, refused = 0, onChange } = props;
@@ -98,7 +111,7 @@ export function ArgumentsEditor(props: Props) {
             { value: "json", label: "JSON" },
           ]}
           value={value.mode}
-          onChange={(mode) => onChange({ ...value, mode: mode === "json" ? "json" : "form" })}
+          onChange={(mode) => onChange(inMode(value, mode === "json" ? "json" : "form"))}
         />
       </div>
       {plan.kind === "json" && value.mode === "form" && (

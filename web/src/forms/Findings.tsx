@@ -15,7 +15,8 @@ interface Props {
   unchecked: Finding[];
 }
 
-export function Findings({ findings, unchecked }: Props) {
+export function Findings({ findings: all, unchecked }: Props) {
+  const findings = all.filter((finding) => !finding.isAtField);
   return (
     <>
       {findings.length > 0 && (

@@ -27,11 +27,9 @@ const isWrong = (message: string): boolean => !isUncheckedNote(message);
 
 function problemOf(text: string): string | null {
   if (text.trim() === "") return null;
-  if (!parseJson(text).ok) return "This is not JSON yet; it is not sent.";
+  if (!parseJson(text).ok) return "This is not JSON yet. “Send anyway” sends it as text.";
   const number = lossyNumber(text);
-  return number === null
-    ? null
-    : `The form would round ${number}. It is not sent: switch to JSON to send it.`;
+  return number === null ? null : `The form would round ${number}. “Send anyway” sends all digits.`;
 }
 
 export function JsonField(props: FieldProps) {

@@ -28,9 +28,9 @@ describe("one of several kinds", () => {
     ];
     await renderForm(one({ anyOf: kinds }), { isTried: true });
     await userEvent.type(screen.getByRole("textbox"), "1x");
-    expect(screen.getByLabelText("Schema violations").textContent).toContain("“1x”");
+    expect(screen.getByText(/not a number yet/)).toBeTruthy();
     await pick("text");
-    expect(screen.queryByLabelText("Schema violations")).toBeNull();
+    expect(screen.queryByText(/not a number yet/)).toBeNull();
   });
   const schema = one({ description: "Either", anyOf: [{ type: "integer" }, { type: "string" }] });
   it("is chosen, and JSON is always among them", async () => {

@@ -113,19 +113,23 @@ describe("numbers", () => {
     expect(page.sent()).toEqual({});
     expect(screen.getByText(/not a number yet/)).toBeTruthy();
     await toJson();
+    expect(page.sent()).toEqual({ it: "12-" });
     await toForm();
+    expect(page.sent()).toEqual({});
     expect(field()).toHaveProperty("value", "12-");
   });
-  it("that are none yet count as a finding as long as the form is what is sent", async () => {
+  it("that are none yet are told once: at the field, or of the JSON", async () => {
     await renderForm(one({ type: "integer" }, true), { isTried: true });
     await type("12a");
     const findings = (): string | null | undefined =>
       screen.queryByLabelText("Schema violations")?.textContent;
-    expect(findings()).toBe("it: “12a” is not a value that the form can send. It is not sent.");
+    expect(findings()).toBeUndefined();
+    expect(screen.getAllByText(/not a number yet/)).toHaveLength(1);
     await toJson();
-    expect(findings()).toBe("it: This is required.");
+    expect(findings()).toBe('it: The value type "string" is invalid. Expected "integer".');
     await toForm();
     await userEvent.type(field(), "{Backspace}");
+    expect(screen.queryByText(/not a number yet/)).toBeNull();
     expect(findings()).toBeUndefined();
   });
   it("of too many digits are not rounded in silence", async () => {

@@ -21,9 +21,10 @@ export type TypedNumber = { value: number } | { problem: string };
 
 export function readNumber(text: string): TypedNumber {
   const trimmed = text.trim();
-  if (!NUMBER.test(trimmed)) return { problem: "This is not a number yet; it is not sent." };
+  if (!NUMBER.test(trimmed))
+    return { problem: "This is not a number yet. “Send anyway” sends it as text." };
   if (isLossy(trimmed.replace(/^\+/, "")))
-    return { problem: "The form would round this number. It is not sent: type it as JSON." };
+    return { problem: "The form would round this number. “Send anyway” sends all digits." };
   return { value: Number(trimmed) };
 }
 

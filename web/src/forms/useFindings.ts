@@ -2,12 +2,14 @@
 import { useMemo } from "react";
 import { type Parsed, parseJson } from "../values/json";
 import { type Arguments, formObstacle } from "./ArgumentsEditor";
-import { partialInputFindings } from "./partialInput";
+import { partialInputFindings, withPartialInputs } from "./partialInput";
 import { useVerdicts } from "./patternVerdicts";
 import { type Check, check, type Finding } from "./validate";
 
 interface Validated extends Check {
   parsed: Parsed;
+  /** What is sent in spite of the findings: also what is typed, but no value for its field. */
+  asTyped: string;
 }
 
 const NOTHING: Check = { findings: [], unchecked: [] };
@@ -26,5 +28,10 @@ export function useFindings(schema: unknown, { text, mode, partial }: Arguments)
     const isTold = ({ pointer }: Finding): boolean => unsent.some((one) => one.pointer === pointer);
     return [...broken.filter((one) => !isTold(one)), ...unsent];
   }, [broken, parsed, partial, mode, text]);
-  return { parsed, findings, unchecked };
+  const isPartial = findings.some((finding) => finding.isAtField);
+  const asTyped = useMemo(
+    () => (isPartial ? withPartialInputs(text ?? "{}", partial ?? {}) : (text ?? "{}")),
+    [isPartial, text, partial],
+  );
+  return { parsed, findings, unchecked, asTyped };
 }

@@ -10,6 +10,8 @@ export interface Finding {
   /** JSON pointer of the value. */
   pointer: string;
   message: string;
+  /** Its field says it already, whatever the schema says. */
+  isAtField?: boolean;
 }
 
 // Their errors only say that a nested value is invalid.

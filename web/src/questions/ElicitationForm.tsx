@@ -24,8 +24,7 @@ export function ElicitationForm({ question, send, edited, note }: AnswerProps) {
   const [draft, setDraft] = useAnswerDraft(question, first, edited);
   const [isTried, setTried] = useState(false);
   const [refused, setRefused] = useState(0);
-  const { parsed, findings, unchecked } = useFindings(requestedSchema, draft);
-  const text = draft.text ?? "{}";
+  const { parsed, findings, unchecked, asTyped } = useFindings(requestedSchema, draft);
   // Without a text the defaults are not filled in yet.
   const isReady = parsed.ok && draft.text !== null;
   const submit = (isForced: boolean): void => {
@@ -38,7 +37,7 @@ export function ElicitationForm({ question, send, edited, note }: AnswerProps) {
       command(
         "AnswerElicitation",
         { question_id, action: "accept", force: force || isForced },
-        { content: text },
+        { content: asTyped },
       ),
     );
   };

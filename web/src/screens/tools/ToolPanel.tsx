@@ -140,7 +140,8 @@ interface FootProps {
 }
 
 function ToolFoot({ run, isConnected, disabledReason, canForce }: FootProps) {
-  const breaches = run.isTried ? run.findings.length : 0;
+  const findings = run.isTried ? run.findings : [];
+  const breaches = findings.filter((finding) => !finding.isAtField).length;
   return (
     <FormFooter>
       <Tooltip label={disabledReason} disabled={disabledReason === null}>
@@ -155,7 +156,7 @@ function ToolFoot({ run, isConnected, disabledReason, canForce }: FootProps) {
           <RunKeys />
         </Button>
       </Tooltip>
-      {(canForce || breaches > 0) && (
+      {(canForce || findings.length > 0) && (
         <Button variant="default" disabled={!isConnected} onClick={() => run.start(true)}>
           Send anyway
         </Button>

@@ -75,8 +75,7 @@ export function useToolCall(
   const [error, setError] = useState<ErrorView | null>(null);
   // Set if Run was pressed before the defaults were filled in.
   const [early, setEarly] = useState<{ isForced: boolean } | null>(null);
-  const text = draft.text ?? "{}";
-  const { parsed, findings, unchecked } = useFindings(tool.inputSchema, draft);
+  const { parsed, findings, unchecked, asTyped } = useFindings(tool.inputSchema, draft);
 
   const send = async (args: string, isForced: boolean): Promise<void> => {
     const meta = options.meta.trim() || "{}";
@@ -118,7 +117,7 @@ export function useToolCall(
     if (draft.text === null) return void startFilled(isForced);
     setTried(true);
     setProblem(parsed.ok ? null : `The arguments are not JSON: ${parsed.problem}`);
-    if (parsed.ok && (isForced || findings.length === 0)) void send(text, isForced);
+    if (parsed.ok && (isForced || findings.length === 0)) void send(asTyped, isForced);
     else setRefused(refused + 1);
   };
   useEffect(() => {
