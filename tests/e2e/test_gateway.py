@@ -112,6 +112,10 @@ def test_a_view_tells_what_it_hides_and_why(browser: Browser, gateway: Site) -> 
         expect(page.get_by_role("region", name="Limits", exact=True)).to_contain_text(
             "gateway.limits.callsPerClient"
         )
+        window.shoot("gateway views and limits")
+        # The screen shows them; where they are set is one click away.
+        views.get_by_role("link", name="see Settings").click()
+        expect(page.get_by_text("Views of the gateway")).to_be_visible()
         window.assert_clean()
 
 

@@ -149,6 +149,8 @@ def test_the_chosen_row_is_told_and_has_its_place_among_all_servers(window: Watc
     window.enter("/s/demo/tools")
     echo(window, "told-aloud")
     page = window.goto("/traffic")
+    raw = page.get_by_role("link", name="Raw message")
+    expect(raw).to_have_attribute("href", re.compile(r"/servers/demo/experimental$"))
     in_wire_order(page)
     page.get_by_label("Filter traffic").fill("told-aloud")
     expect(all_rows(page)).to_have_count(2)

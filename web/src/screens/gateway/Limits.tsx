@@ -3,7 +3,7 @@ import type { GatewayLimitView } from "../../api/types";
 import { UntrustedText } from "../../components/UntrustedText";
 import { formatBytes } from "../../values/format";
 import css from "./Gateway.module.css";
-import { Cell, Heads, Section } from "./Section";
+import { Cell, Heads, Section, SetIn } from "./Section";
 
 const LABELS: Record<string, string> = {
   sessions: "Sessions",
@@ -41,7 +41,7 @@ function Used({ limit }: { limit: GatewayLimitView }) {
 
 export function Limits({ limits }: { limits: GatewayLimitView[] }) {
   return (
-    <Section title="Limits">
+    <Section title="Limits" note={<SetIn setting="gateway" shown="gateway.limits" />}>
       <table className="plain stacking">
         <Heads names={["Limit", "In use", "At most", "Set by"]} />
         <tbody>

@@ -1,5 +1,6 @@
 // One part of the Gateway screen: a heading, a quiet line beside it, and its content.
 import type { ReactNode } from "react";
+import { Link } from "react-router";
 import css from "./Gateway.module.css";
 
 interface Props {
@@ -19,6 +20,14 @@ export function Section({ title, note, children }: Props) {
     </section>
   );
 }
+
+/** Where a part of the gateway is set: the screen only shows it. */
+export const SetIn = ({ setting, shown }: { setting: string; shown: string }) => (
+  <>
+    Set by <span className="mono">{shown}</span> in the configuration file:{" "}
+    <Link to={`/settings?find=${setting}`}>see Settings</Link>
+  </>
+);
 
 /** A cell that says its column where the columns stand below each other. */
 export const Cell = ({

@@ -7,7 +7,7 @@ import { UntrustedText } from "../../components/UntrustedText";
 import { command } from "../../state/commands";
 import { pluralize } from "../../values/format";
 import css from "./Gateway.module.css";
-import { Cell, Heads, Section } from "./Section";
+import { Cell, Heads, Section, SetIn } from "./Section";
 import { useReply } from "./useReply";
 
 const NAMES: Record<string, string> = {
@@ -135,7 +135,7 @@ export function Views({ revision }: { revision: number }) {
   const { value: views, error } = useReply(revision, () => command("PublishedViews", {}));
   const problems = [...new Set(views?.flatMap((view) => view.problems) ?? [])];
   return (
-    <Section title="Views">
+    <Section title="Views" note={<SetIn setting="views" shown="views" />}>
       {error && <ErrorNote error={error} title="The views cannot be shown" />}
       {views && (
         <table className="plain stacking">

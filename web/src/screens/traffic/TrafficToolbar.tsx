@@ -7,6 +7,7 @@ import { Icon } from "../../components/Icon";
 import { SearchField } from "../../components/SearchField";
 import { RunChooser } from "../../events/RunChooser";
 import { pathToServer } from "../../state/navigation";
+import { useInspector } from "../../state/store";
 import { ColumnsMenu } from "./ColumnsMenu";
 import { ExportMenu } from "./ExportMenu";
 import type { Layer } from "./eventLabel";
@@ -55,6 +56,29 @@ const LayerControl = memo(function LayerControl(props: {
   );
 });
 
+/** Leads to the raw tester of the server that is shown; of all, to that of one that is connected. */
+function RawMessageButton({ serverId }: { serverId: string | null }) {
+  const connected = useInspector(
+    ({ servers }) => [...servers.values()].find((one) => one.state === "CONNECTED")?.server_id,
+  );
+  const target = serverId ?? connected;
+  if (target === undefined) return null;
+  return (
+    <Tooltip
+      label={`Write and send any JSON-RPC message${serverId === null ? ` to ${target}` : ""}`}
+    >
+      <Button
+        component={Link}
+        to={pathToServer(target, "experimental")}
+        variant="default"
+        leftSection={<Icon name="edit" size={13} />}
+      >
+        Raw message
+      </Button>
+    </Tooltip>
+  );
+}
+
 const TrafficActions = memo(function TrafficActions(props: {
   runId: string | null;
   serverId: string | null;
@@ -64,18 +88,7 @@ const TrafficActions = memo(function TrafficActions(props: {
   return (
     <>
       <PinList />
-      {props.serverId !== null && (
-        <Tooltip label="Write and send any JSON-RPC message">
-          <Button
-            component={Link}
-            to={pathToServer(props.serverId, "experimental")}
-            variant="default"
-            leftSection={<Icon name="edit" size={13} />}
-          >
-            Raw message
-          </Button>
-        </Tooltip>
-      )}
+      <RawMessageButton serverId={props.serverId} />
       <ExportMenu runId={props.runId} serverId={props.serverId} shown={props.shown} />
       <ImportButton />
       <Tooltip label="Clear…">
