@@ -73,6 +73,28 @@ def test_a_request_and_its_answer_are_one_row_that_says_how_it_went(window: Watc
     window.assert_clean()
 
 
+def test_a_row_that_failed_opens_at_its_answer_and_the_next_one_does_not(
+    window: Watched,
+) -> None:
+    page = window.enter("/s/demo/tools/fail-result")
+    run(page)
+    expect(page.get_by_label("Call of fail-result")).to_contain_text("Tool error")
+    echo(window, "after-it")
+    page = window.goto("/s/demo/traffic")
+    page.get_by_label("Filter traffic").fill("tools/call")
+    failed = rows(page, "fail-result").last
+    failed.click()
+    expect(failed).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("radio", name="Answer")).to_be_checked()
+    expect(page.get_by_role("tree", name="Message")).to_contain_text("isError")
+    expect(page.get_by_role("button", name="Edit and send")).to_be_visible()
+    expect(page.get_by_role("tab", name="HTTP")).to_have_count(0)  # it was sent by stdio
+    window.shoot("traffic-failed")
+    rows(page, "after-it").click()
+    expect(page.get_by_role("radio", name="Request")).to_be_checked()
+    window.assert_clean()
+
+
 def test_rows_are_sorted_by_a_column_and_come_back(window: Watched) -> None:
     page = echoes(window, "sorted-22", "sorted-1", "sorted-333333333")
     given = sizes(page)

@@ -48,7 +48,7 @@ it("says of a live session who speaks, what waits and what is wrong", async () =
   useInspector.setState({ runs: new Map([["run", info]]) });
   draw(<RunSession runId="run" />);
   expect(screen.getByRole("status").textContent).toBe(
-    "claude 1.2 → fs 1.2 · 2025-11-25 · 12 messages",
+    "claude 1.2 → fs 1.2 · MCP 2025-11-25 · 12 messages",
   );
   for (const text of ["Live", "1 without an answer", "1 question waits", "1 problem"])
     expect(screen.getByText(text)).toBeDefined();

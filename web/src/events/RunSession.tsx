@@ -116,7 +116,7 @@ export function RunSession({ runId }: { runId: string }) {
       )}
       <span className="cut" role="status">
         {nameOf(info.client, "mcplens")} → {nameOf(info.server, info.run.servers.join(", "))}
-        {info.protocol_version && ` · ${info.protocol_version}`} ·{" "}
+        {info.protocol_version && ` · MCP ${info.protocol_version}`} ·{" "}
         {pluralize(info.message_count, "message")}
       </span>
       {requests > 0 && <Badge color="yellow">{requests} without an answer</Badge>}

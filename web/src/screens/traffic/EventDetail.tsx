@@ -10,6 +10,7 @@ import { JsonTree } from "../../components/JsonTree";
 import { TextView } from "../../components/TextView";
 import { FrameBytes, FrameText } from "../../events/FrameText";
 import { HttpExchange } from "../../events/HttpExchange";
+import { isReply } from "../../state/eventLinks";
 import { useRing } from "../../state/events";
 import { maskedKeys, useWholeEvent } from "../../state/wholeEvent";
 import { tryParseExactly } from "../../values/exactJson";
@@ -38,7 +39,10 @@ interface Props {
 }
 
 function Heading({ event, onCompare, onGo, onClose }: Props) {
-  const elapsed_s = useRing().links.elapsedOf(event);
+  const { links } = useRing();
+  const elapsed_s = links.elapsedOf(event);
+  // An answer is read to send its request again, otherwise.
+  const asked = isReply(event) ? links.requestOf(event) : event;
   return (
     <div className="toolbar">
       <div className={`row ${css.first}`}>
@@ -56,10 +60,10 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
         </ActionIcon>
       </div>
       <EventLinkButtons event={event} onGo={onGo} />
-      {isSentRequest(event) && (
+      {asked && isSentRequest(asked) && (
         <>
-          <ReplayButton event={event} />
-          <EditRequestButton event={event} />
+          <ReplayButton event={asked} />
+          <EditRequestButton event={asked} />
         </>
       )}
       <Button variant="default" size="compact-xs" onClick={onCompare}>
@@ -143,7 +147,7 @@ export function EventDetail(props: Props) {
           {isWire && <Tabs.Tab value="raw">Raw</Tabs.Tab>}
           {isWire && <Tabs.Tab value="hex">Hex</Tabs.Tab>}
           {base && <Tabs.Tab value="diff">Diff</Tabs.Tab>}
-          <Tabs.Tab value="http">HTTP</Tabs.Tab>
+          {event.exchange_id !== null && <Tabs.Tab value="http">HTTP</Tabs.Tab>}
           <Tabs.Tab value="fields">Event</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="message" className={css.panel}>

@@ -1,11 +1,12 @@
 // The heads of Traffic's table: a click sorts, the edge resizes, dragging or Alt with an arrow moves.
 import { type DragEvent, type KeyboardEvent, type PointerEvent, useRef, useState } from "react";
+import { useWidth } from "../../components/useWidth";
 import { widthOf } from "./columnLayout";
 import type { TrafficColumn } from "./columns";
 import type { Sort } from "./sortedRows";
 import css from "./TrafficTable.module.css";
 import type { ColumnChoices } from "./useColumnChoice";
-import type { AxisTick } from "./waterfall";
+import { type AxisTick, fittingTicks } from "./waterfall";
 
 const STEP_PX = 16;
 const WIDEST_PX = 1_200;
@@ -68,15 +69,19 @@ function Resizer({ column, choices }: { column: TrafficColumn; choices: ColumnCh
   );
 }
 
-const Axis = ({ ticks }: { ticks: AxisTick[] }) => (
-  <span className={css.axis} aria-hidden="true">
-    {ticks.map(({ at, label }) => (
-      <span key={at} className={css.tick} style={{ left: `${at * 100}%` }}>
-        {label}
-      </span>
-    ))}
-  </span>
-);
+function Axis({ ticks }: { ticks: AxisTick[] }) {
+  const place = useRef<HTMLSpanElement>(null);
+  const width = useWidth(place);
+  return (
+    <span className={css.axis} aria-hidden="true" ref={place}>
+      {fittingTicks(ticks, width).map(({ at, label }) => (
+        <span key={at} className={css.tick} style={{ left: `${at * 100}%` }}>
+          {label}
+        </span>
+      ))}
+    </span>
+  );
+}
 
 /** Takes a column that is dropped on a head. */
 function useDrop(id: string, choices: ColumnChoices) {

@@ -14,14 +14,16 @@ import { RingProvider } from "../../state/events";
 import { withLink } from "../../state/linkFilter";
 import { pathTo } from "../../state/navigation";
 import { type RecordedRun, useRecordedRun } from "../../state/recordedRun";
+import { useInspector } from "../../state/store";
 import { ClearTrafficModal } from "./ClearTrafficModal";
 import { EventDetail } from "./EventDetail";
 import { NoRows } from "./NoRows";
+import { toneOfRow } from "./rowFacts";
 import { TrafficFoot } from "./TrafficFoot";
 import { TrafficNotices } from "./TrafficNotices";
 import { TrafficTable } from "./TrafficTable";
 import { TrafficToolbar } from "./TrafficToolbar";
-import { useArrangedRows } from "./useArrangedRows";
+import { type ArrangedRows, useArrangedRows } from "./useArrangedRows";
 import { NO_MARKS } from "./useTableKeys";
 import { type TrafficRows, useTrafficRows } from "./useTrafficRows";
 
@@ -135,6 +137,29 @@ function useClearTraffic(
   return { ask, question };
 }
 
+/** Opens a row: at its answer if it failed, or if answers are being read. */
+function useChoose({ context }: ArrangedRows, chosen: EventView | undefined, go: Go) {
+  // The answer that was opened because it says what failed: nobody asked for answers.
+  const failure = useRef<number | null>(null);
+  const { ring, arrangement } = context;
+  const isAnswer =
+    arrangement !== "wire" &&
+    chosen !== undefined &&
+    isReply(chosen) &&
+    chosen.seq !== failure.current;
+  return useCallback(
+    (event: EventView) => {
+      const { links } = ring;
+      const answer = links.answerOf(links.lastRoundOf(event));
+      const isFailed =
+        arrangement === "paired" && toneOfRow(event, { ring, arrangement }) === "bad";
+      failure.current = !isAnswer && isFailed && answer && isReply(answer) ? answer.seq : null;
+      go(failure.current ?? ((isAnswer && links.answerOf(event)) || event).seq);
+    },
+    [go, isAnswer, ring, arrangement],
+  );
+}
+
 function TrafficScreen({ recorded }: { recorded: RecordedRun }) {
   const { ring } = recorded;
   const { server, item, query, setQuery, go, change } = useAddress();
@@ -146,11 +171,10 @@ function TrafficScreen({ recorded }: { recorded: RecordedRun }) {
   const clearing = useClearTraffic(ring, shown, isLive, go);
   const backfill = useBackfill(runId, isLive);
   const { chosen, base, ...named } = useSelectedEvents(ring, runId, item, query.get("compare"));
-  // Who reads answers goes on to the next answer.
-  const isAnswer = chosen !== undefined && isReply(chosen) && !shown.isWire;
-  const choose = useCallback(
-    (event: EventView) => go(((isAnswer && ring.links.answerOf(event)) || event).seq),
-    [go, isAnswer, ring],
+  const choose = useChoose(table, chosen, go);
+  // One that another process records goes on, too.
+  const isGrowing = useInspector(
+    ({ runs }) => isLive || runs.get(runId ?? "")?.run.is_live === true,
   );
   const allLinks = (): void => setQuery((old) => withLink(old, null), { replace: true });
   const latest = useRef(table);
@@ -220,6 +244,7 @@ function TrafficScreen({ recorded }: { recorded: RecordedRun }) {
                 onChoose: choose,
                 onMark: setMarked,
               }}
+              isLive={isGrowing}
               none={<NoRows shown={shown} onAllLinks={allLinks} />}
             />
             <TrafficFoot

@@ -1,11 +1,12 @@
 // The table of Traffic: heads, and rows of fixed height of which only those in view are drawn. It
 // follows the newest row until the user scrolls up or sorts.
 import { Button } from "@mantine/core";
-import { type CSSProperties, type ReactNode, useEffect, useId, useMemo, useState } from "react";
+import { type CSSProperties, type ReactNode, useEffect, useId, useMemo } from "react";
 import type { EventView } from "../../api/types";
 import { Icon } from "../../components/Icon";
 import { useRowWindow } from "../../components/useRowWindow";
 import { useStablePosition } from "../../components/useStablePosition";
+import { useWidth } from "../../components/useWidth";
 import { useRowHeights } from "../../state/density";
 import { indexOfRow } from "../../values/seqIndex";
 import { fittingColumns, gridTracks, visibleColumns } from "./columnLayout";
@@ -29,25 +30,14 @@ interface Props {
   sort: Sort | null;
   onSort(column: string): void;
   selection: Selection;
+  /** More rows can come. */
+  isLive: boolean;
   /** Shown if there are no rows. */
   none: ReactNode;
 }
 
 // The mark at the left edge of a chosen row.
 const EDGE_PX = 2;
-
-/** The width of an element, as it changes. */
-function useWidth(of: { current: HTMLElement | null }): number {
-  const [width, setWidth] = useState(Number.POSITIVE_INFINITY);
-  useEffect(() => {
-    const element = of.current;
-    if (!element) return;
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, [of]);
-  return width;
-}
 
 function useShownColumns({ all, choice }: ColumnChoices, width: number) {
   return useMemo(() => {
@@ -58,7 +48,7 @@ function useShownColumns({ all, choice }: ColumnChoices, width: number) {
 }
 
 export function TrafficTable(props: Props) {
-  const { rows, context, tree, toggle, choices, sort, onSort, selection, none } = props;
+  const { rows, context, tree, toggle, choices, sort, onSort, selection, isLive, none } = props;
   const id = useId();
   const { row: rowPx } = useRowHeights();
   const isOrdered = tree === null && sort === null;
@@ -121,7 +111,7 @@ export function TrafficTable(props: Props) {
         </div>
       </div>
       {rows.length === 0 && <div className={css.none}>{none}</div>}
-      {!window.isFollowing && sort === null && rows.length > 0 && (
+      {isLive && !window.isFollowing && sort === null && rows.length > 0 && (
         <Button
           className={css.follow}
           size="compact-xs"

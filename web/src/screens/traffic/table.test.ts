@@ -14,7 +14,7 @@ import {
 import type { RowContext } from "./rowFacts";
 import { nextSort, sortedRows } from "./sortedRows";
 import { quantile, summaryOf } from "./trafficSummary";
-import { ticksOf, waterfallOf } from "./waterfall";
+import { fittingTicks, ticksOf, waterfallOf } from "./waterfall";
 
 const column = (id: string, part: Partial<ColumnShape> = {}): ColumnShape => ({
   id,
@@ -136,6 +136,19 @@ describe("the axis", () => {
     expect(far.map(({ label }) => label)).toEqual(["0", "20 s", "60:20 min"]);
     for (const [at, tick] of far.slice(1).entries())
       expect(tick.at - (far[at]?.at ?? 0)).toBeGreaterThanOrEqual(0.24);
+  });
+  it("has fewer marks where its labels have no room", () => {
+    const ticks = [
+      { at: 0, label: "1:25 min" },
+      { at: 0.3, label: "1:35 min" },
+      { at: 0.6, label: "1:45 min" },
+    ];
+    const at = (width: number) => fittingTicks(ticks, width).map((tick) => tick.at);
+    expect(at(Number.POSITIVE_INFINITY)).toEqual([0, 0.3, 0.6]);
+    expect(at(240)).toEqual([0, 0.3, 0.6]);
+    expect(at(180)).toEqual([0, 0.6]);
+    expect(at(90)).toEqual([0]);
+    expect(at(40)).toEqual([]);
   });
   it("places the bars of the rows in view", () => {
     const rows = [anEvent({ seq: 1 }), anEvent({ seq: 2 })];

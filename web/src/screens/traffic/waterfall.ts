@@ -127,6 +127,22 @@ export function ticksOf(spans: Span[]): AxisTick[] {
   return ticks;
 }
 
+// More than the widest digit, and the space around a label.
+const DIGIT_PX = 7;
+const AROUND_PX = 10;
+
+/** Those marks whose labels have room in a column of this width. */
+export function fittingTicks(ticks: AxisTick[], width: number): AxisTick[] {
+  let end = 0;
+  return ticks.filter(({ at, label }) => {
+    const start = at * width;
+    const after = start + label.length * DIGIT_PX + AROUND_PX;
+    if (start < end || after > width) return false;
+    end = after;
+    return true;
+  });
+}
+
 /** Bars of the rows in view, on one axis. */
 export function waterfallOf(
   visible: EventView[],
