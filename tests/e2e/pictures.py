@@ -98,7 +98,7 @@ def _traffic(window: Watched, stage: Stage) -> None:
     _run(page)
     page.get_by_label("Call of broken-json").wait_for()
     window.goto("/s/weather/traffic")
-    page.get_by_text("malformed message").last.click()
+    page.get_by_text("stray output").last.click()
     page.get_by_role("tab", name="Hex").click()
     page.get_by_label("Bytes in hexadecimal").wait_for()
 
