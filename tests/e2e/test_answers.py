@@ -83,7 +83,7 @@ def test_the_whole_request_is_shown_and_any_model_answers(browser: Browser, demo
             "You are the model behind the mcplens demo.",
             "claude", "gpt", "Cost: 0.3", "Speed: 0.8", "Intelligence: 0.5",
             "Max tokens: 12345678901234567890",
-            "Temperature: 0.7", "Stop sequences: THE END", "rejected in",
+            "Temperature: 0.7", "Stop sequences: THE END", "if unanswered",
         ):  # fmt: skip
             expect(model).to_contain_text(words)
         expect(model).not_to_contain_text("mcplens-demo")

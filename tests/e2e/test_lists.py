@@ -252,7 +252,7 @@ def test_the_palette_has_what_no_screen_has_fetched_and_opens_recent_reads(
         window.goto("/s/demo/resources/demo%3A%2F%2Ffolder")
         expect(page.get_by_text("Not read")).to_be_visible()
         page.get_by_role("button", name="Connect again").click()
-        expect(reading.get_by_text("Done")).to_be_visible()
+        expect(reading.get_by_text("Done", exact=True)).to_be_visible()
         window.assert_clean()
 
 

@@ -111,7 +111,7 @@ def test_no_digit_of_the_meta_of_a_call_is_lost(opened: Watched) -> None:
     meta.fill(f'{{"trace": {LARGE}}}')
     run(page)
     panel = page.get_by_label("Call of give")
-    panel.get_by_text("Arguments").click()
+    panel.get_by_role("button", name="Arguments").click()
     expect(panel.get_by_role("tree", name="Arguments")).to_contain_text(f"trace{LARGE}")
     meta.fill("")
     opened.assert_clean()
