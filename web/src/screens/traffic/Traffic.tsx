@@ -150,9 +150,12 @@ function useChoose({ context }: ArrangedRows, chosen: EventView | undefined, go:
   return useCallback(
     (event: EventView) => {
       const { links } = ring;
-      const answer = links.answerOf(links.lastRoundOf(event));
+      const answer = links.answerOf(event);
+      // The answer to a later round stands in a row of its own, beneath this one.
       const isFailed =
-        arrangement === "paired" && toneOfRow(event, { ring, arrangement }) === "bad";
+        arrangement === "paired" &&
+        links.lastRoundOf(event) === event &&
+        toneOfRow(event, { ring, arrangement }) === "bad";
       failure.current = !isAnswer && isFailed && answer && isReply(answer) ? answer.seq : null;
       go(failure.current ?? ((isAnswer && links.answerOf(event)) || event).seq);
     },
