@@ -93,7 +93,7 @@ def test_the_answers_are_in_view_and_lead_to_what_is_wrong(browser: Browser, dem
             expect(response).to_be_focused()
             assert ends(panel.get_by_text("The response is empty.")) <= begins(answers(panel))
             window.shoot(f"focus sample {scheme}")
-            panel.get_by_role("combobox", name="Testing profile").click()
+            panel.get_by_role("combobox", name="Testing profile").press("ArrowDown")
             window.shoot(f"focus profile {scheme}")
             page.get_by_role("option", name="echo").click()
             expect(panel.get_by_text("Auto-respond uses echo")).to_be_visible()
