@@ -3,68 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from mcplens.errors import CancelledRequest, ServerError
 from mcplens.events import LogReceived
 from mcplens.session.client import Client
 from mcplens.session.question_handler import ServerRequest
 from mcplens.session.queue import Progress
+from tests.gateway.era_pairs import Pair
 from tests.gateway.harness import (
-    NEW,
-    OLD,
     PATIENCE_S,
-    STDIO_DEMO,
     RunningGateway,
-    http_demo,
-    running_gateway,
     texts,
 )
 
 pytestmark = pytest.mark.timeout(40)
-
-
-class Pair(NamedTuple):
-    """The eras of client and server, how the server is reached, and the endpoint."""
-
-    client: str
-    server: str
-    transport: str
-    path: str
-
-    def __str__(self) -> str:
-        return f"{self.client} to {self.server} over {self.transport} at {self.path}"
-
-
-PAIRS = [
-    Pair(client, server, transport, path)
-    for client in (OLD, NEW)
-    for server in (OLD, NEW)
-    for transport, path in (
-        ("http", "/mcp"),
-        ("http", "/servers/demo/mcp"),
-        ("stdio", "/mcp"),
-    )
-]
-
-
-@pytest_asyncio.fixture(params=PAIRS, ids=str)
-async def pair(request: pytest.FixtureRequest) -> Pair:
-    found: Pair = request.param
-    return found
-
-
-@pytest_asyncio.fixture
-async def gateway(pair: Pair) -> AsyncIterator[RunningGateway]:
-    async with asyncio.timeout(PATIENCE_S), http_demo() as url:
-        entry: dict[str, Any] = {"url": url} if pair.transport == "http" else dict(STDIO_DEMO)
-        entry["protocolVersion"] = pair.server
-        async with running_gateway({"demo": entry}) as running:
-            yield running
 
 
 def answer(request: ServerRequest) -> Any:
