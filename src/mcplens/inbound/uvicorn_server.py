@@ -11,9 +11,11 @@ import asyncio
 import contextlib
 import socket
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, cast
 
 import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from mcplens.inbound.admission import Admission
 
@@ -21,7 +23,7 @@ from mcplens.inbound.admission import Admission
 _SHUTDOWN_S: Final = 2
 # Real clients send a request at once; a browser opens connections in advance.
 REQUEST_WITHIN_S: Final = 10.0
-# Of headers and trailers, beyond the packet that they begin in; as h11 and most servers have it.
+# Of headers and trailers, beyond the packet that they begin in; as most servers have it.
 MAX_HEAD_BYTES: Final = 64 * 1024
 
 
@@ -62,6 +64,95 @@ class UvicornServer(uvicorn.Server):
         yield
 
 
+class BoundedProtocol(HttpToolsProtocol):
+    """uvicorn's HTTP protocol with limits on connections, idle time and headers."""
+
+    due: asyncio.TimerHandle | None = None
+    on_lost: Callable[[], None] | None = None  # set while a response is attended (asgi.py)
+    head_bytes = 0  # received since the parser last had a whole head, or a part of a body
+
+    def __init__(self, admission: Admission | None, **options: Any) -> None:
+        super().__init__(**options)
+        self._admission = admission
+
+    def __repr__(self) -> str:
+        return f"<BoundedProtocol of {self.client}, {'idle' if self.due else 'in use'}>"
+
+    def connection_made(  # type: ignore[override]  # as uvicorn narrows it
+        self, transport: asyncio.Transport
+    ) -> None:
+        super().connection_made(transport)
+        self.expect()
+        if self._admission is not None and self.client is not None:
+            self._admission.enter(self.client, transport)
+
+    def data_received(self, data: bytes) -> None:
+        self.head_bytes += len(data)
+        super().data_received(data)
+        if self.head_bytes > MAX_HEAD_BYTES:
+            self.refuse_head()
+        is_ours = self.transport.get_protocol() is self  # or it became a WebSocket
+        if is_ours and self.is_waiting and not self.transport.is_closing():
+            self.expect()
+        else:
+            self.expect_no_more()
+
+    def on_message_begin(self) -> None:
+        self.head_bytes = 0
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self.head_bytes = 0
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self.head_bytes = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self.head_bytes = 0
+        super().on_message_complete()
+
+    def refuse_head(self) -> None:
+        self.head_bytes = 0
+        if self.is_responding:  # its trailers are too long
+            self.transport.abort()
+        elif not self.transport.is_closing():
+            self.send_400_response("The headers are too long.")
+
+    def connection_lost(self, problem: Exception | None) -> None:
+        self.expect_no_more()
+        super().connection_lost(problem)
+        on_lost, self.on_lost = self.on_lost, None
+        if on_lost is not None:
+            on_lost()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether no request is in progress, and uvicorn's keep-alive timer is not running."""
+        return not self.is_responding and self.timeout_keep_alive_task is None
+
+    @property
+    def is_responding(self) -> bool:
+        # uvicorn's annotation leaves out that there is none before the first request.
+        cycle: RequestResponseCycle | None = self.cycle
+        return cycle is not None and not cycle.response_complete
+
+    def expect(self) -> None:
+        if self.due is None:
+            self.due = self.loop.call_later(REQUEST_WITHIN_S, self.give_up)
+
+    def expect_no_more(self) -> None:
+        due, self.due = self.due, None
+        if due is not None:
+            due.cancel()
+
+    def give_up(self) -> None:
+        self.due = None
+        if self.is_waiting:
+            self.transport.abort()
+
+
 def make_server(
     app: Any, max_message_bytes: int, is_up: asyncio.Event, admission: Admission | None
 ) -> UvicornServer:
@@ -81,93 +172,5 @@ def make_server(
         ws_per_message_deflate=False,
     )
     config.load()
-    config.http_protocol_class = bounded(config.http_protocol_class, admission)
+    config.http_protocol_class = cast(Any, partial(BoundedProtocol, admission))
     return UvicornServer(config, is_up)
-
-
-def bounded(protocol: Any, admission: Admission | None) -> Any:
-    """A subclass of uvicorn's protocol with these limits.
-
-    That is httptools', which takes a third of the CPU, or h11's where it cannot be imported.
-    """
-    has_limit = not hasattr(protocol, "on_headers_complete")  # h11 bounds headers by itself
-
-    class Bounded(protocol):  # type: ignore[misc]  # whichever is installed
-        due: asyncio.TimerHandle | None = None
-        on_lost: Callable[[], None] | None = None  # set while a response is attended (asgi.py)
-        head_bytes = 0  # received since the parser last had a whole head, or a part of a body
-
-        def __repr__(self) -> str:
-            return f"<Bounded connection of {self.client}, {'idle' if self.due else 'in use'}>"
-
-        def connection_made(self, transport: asyncio.Transport) -> None:
-            super().connection_made(transport)
-            self.expect()
-            if admission is not None and self.client is not None:
-                admission.enter(self.client, transport)
-
-        def data_received(self, data: bytes) -> None:
-            self.head_bytes += len(data)
-            super().data_received(data)
-            if self.head_bytes > MAX_HEAD_BYTES and not has_limit:
-                self.refuse_head()
-            is_ours = self.transport.get_protocol() is self  # or it became a WebSocket
-            if is_ours and self.is_waiting and not self.transport.is_closing():
-                self.expect()
-            else:
-                self.expect_no_more()
-
-        def on_message_begin(self) -> None:
-            self.head_bytes = 0
-            super().on_message_begin()
-
-        def on_headers_complete(self) -> None:
-            self.head_bytes = 0
-            super().on_headers_complete()
-
-        def on_body(self, body: bytes) -> None:
-            self.head_bytes = 0
-            super().on_body(body)
-
-        def on_message_complete(self) -> None:
-            self.head_bytes = 0
-            super().on_message_complete()
-
-        def refuse_head(self) -> None:
-            self.head_bytes = 0
-            if self.is_responding:  # its trailers are too long
-                self.transport.abort()
-            elif not self.transport.is_closing():
-                self.send_400_response("The headers are too long.")
-
-        def connection_lost(self, problem: Exception | None) -> None:
-            self.expect_no_more()
-            super().connection_lost(problem)
-            on_lost, self.on_lost = self.on_lost, None
-            if on_lost is not None:
-                on_lost()
-
-        @property
-        def is_waiting(self) -> bool:
-            """Whether no request is in progress, and uvicorn's keep-alive timer is not running."""
-            return not self.is_responding and self.timeout_keep_alive_task is None
-
-        @property
-        def is_responding(self) -> bool:
-            return self.cycle is not None and not self.cycle.response_complete
-
-        def expect(self) -> None:
-            if self.due is None:
-                self.due = self.loop.call_later(REQUEST_WITHIN_S, self.give_up)
-
-        def expect_no_more(self) -> None:
-            due, self.due = self.due, None
-            if due is not None:
-                due.cancel()
-
-        def give_up(self) -> None:
-            self.due = None
-            if self.is_waiting:
-                self.transport.abort()
-
-    return Bounded
