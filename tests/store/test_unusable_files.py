@@ -53,7 +53,7 @@ def test_a_damaged_file_is_left_alone_and_told_once(bus: Bus, path: Path) -> Non
     path.write_bytes(b"this is no database" * 100)
     text = refused(bus, path)
     assert f"{path} is damaged" in text
-    assert "move it away" in text
+    assert "move it and its -bodies- files away" in text
     assert path.read_bytes() == b"this is no database" * 100
 
 

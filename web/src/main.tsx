@@ -7,6 +7,7 @@ import "./design.css";
 import { MantineProvider } from "@mantine/core";
 import { ModalsProvider } from "@mantine/modals";
 import { Notifications } from "@mantine/notifications";
+import { flushSync } from "react-dom";
 import { createRoot } from "react-dom/client";
 import { RouterProvider } from "react-router";
 import { lendNonce, nonce } from "./nonce";
@@ -38,7 +39,7 @@ if (root) {
     >
       <ModalsProvider>
         <Notifications position="bottom-right" limit={4} autoClose={TOAST_MS} />
-        <RouterProvider router={router} />
+        <RouterProvider router={router} flushSync={(update) => void flushSync(update)} />
       </ModalsProvider>
     </MantineProvider>,
   );

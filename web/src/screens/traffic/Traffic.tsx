@@ -63,7 +63,9 @@ function useAddress() {
   const go = useCallback(
     (seq?: number, more = search) => {
       const alone = seq === undefined ? "/traffic" : `/traffic/${seq}`;
-      void navigate((server ? pathTo(server, "traffic", seq) : alone) + more, { replace: true });
+      const path = server ? pathTo(server, "traffic", seq) : alone;
+      // At once: the next key begins at the row that this one reached.
+      void navigate(path + more, { replace: true, flushSync: true });
     },
     [navigate, server, search],
   );
