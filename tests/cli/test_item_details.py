@@ -192,5 +192,5 @@ def test_a_template_is_filled_and_what_it_needs_is_named(shell: Shell) -> None:
 
 def test_info_names_extensions_and_experimental_capabilities(shell: Shell) -> None:
     shown = shell.run("info", "demo").text
-    assert "extensions    io.modelcontextprotocol/tasks\n" in shown
+    assert "extensions    io.modelcontextprotocol/tasks" in shown
     assert "experimental  mcplens/shout {" in shown

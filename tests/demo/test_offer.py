@@ -162,4 +162,5 @@ async def test_introductions_are_what_the_specification_says(revision: str) -> N
         assert client.instructions
         assert "mcplens/shout" in client.capabilities["experimental"]
         assert ("tasks" in client.capabilities) == (revision == HANDSHAKE)
-        assert ("extensions" in client.capabilities) == (revision == STATELESS)
+        extensions = client.capabilities["extensions"]
+        assert ("io.modelcontextprotocol/tasks" in extensions) == (revision == STATELESS)

@@ -24,7 +24,7 @@ def test_tools_are_found_by_what_they_say_and_by_their_size(browser: Browser, tw
         page.keyboard.press("Space")
         expect(read_only).to_have_attribute("aria-pressed", "true")
         expect(rows).to_have_count(2)
-        expect(page.get_by_text("2 of 77 tools")).to_be_visible()
+        expect(page.get_by_text("2 of 81 tools")).to_be_visible()
         assert window.axe() == []
         window.shoot("chips light")
         chips.get_by_role("button", name="open-world").click()

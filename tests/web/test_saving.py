@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from mcplens.protocol.apps import UI_EXTENSION
+
 from .asking import HANDSHAKE, SERVER, write_demo
 from .harness import Refusal, good, machine, site, user_config
 
@@ -84,7 +86,7 @@ async def test_choosing_what_is_declared_anyway_is_no_choice(tmp_path: Path) -> 
             found: dict[str, Any] = view["client_capabilities"]
             return found
 
-        off = await choose(sampling=None, tasks=None, extensions={TASKS: None})
+        off = await choose(sampling=None, tasks=None, extensions={TASKS: None, UI_EXTENSION: None})
         assert not {"sampling", "tasks"} & off.keys()
         assert off["extensions"] == {}
         assert entry(tmp_path)["capabilities"]["sampling"] is None

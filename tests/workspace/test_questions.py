@@ -6,7 +6,8 @@ import asyncio
 
 from mcplens.app import create_mcp_client
 from mcplens.config.model import ServerEntry, Source
-from mcplens.session.capabilities import TASKS_EXTENSION
+from mcplens.protocol.apps import UI_EXTENSION
+from mcplens.session.capabilities import EXTENSIONS, TASKS_EXTENSION
 from mcplens.session.question_handler import ServerRequest
 from mcplens.workspace.answer_settings import AnswerSettings
 from mcplens.workspace.questions import QuestionList
@@ -48,10 +49,10 @@ def test_what_an_entry_says_anew_counts_and_the_rest_stays() -> None:
     assert not answering.is_as_in(new)
 
 
-def test_extensions_are_declared_beside_that_of_tasks_unless_taken_away() -> None:
+def test_extensions_are_declared_beside_our_own_unless_taken_away() -> None:
     answering = AnswerSettings(ServerEntry(name="s", source=SOURCE))
-    assert answering.capabilities["extensions"] == {TASKS_EXTENSION: {}}
-    answering.choose({"extensions": {"mine": {}, TASKS_EXTENSION: None}})
+    assert answering.capabilities["extensions"] == EXTENSIONS
+    answering.choose({"extensions": {"mine": {}, TASKS_EXTENSION: None, UI_EXTENSION: None}})
     assert answering.capabilities["extensions"] == {"mine": {}}
     answering.choose({"extensions": None})
     assert "extensions" not in answering.capabilities

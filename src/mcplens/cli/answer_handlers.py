@@ -15,7 +15,8 @@ import click
 
 from mcplens.cli import output
 from mcplens.cli.command_options import CommandOptions
-from mcplens.session.capabilities import TASKS_EXTENSION
+from mcplens.protocol.apps import UI_EXTENSION
+from mcplens.session.capabilities import EXTENSIONS
 
 if TYPE_CHECKING:
     from mcplens.session.question_handler import Profile, ServerRequest
@@ -36,7 +37,9 @@ def answer_options(
         UsageError: the value of an option is invalid.
     """
     chosen: Mapping[str, Any] = options.get("capabilities") or {}
-    extensions = {TASKS_EXTENSION: {}} | (chosen.get("extensions") or {})
+    extensions = EXTENSIONS | (chosen.get("extensions") or {})
+    if flags.no_apps:
+        extensions.pop(UI_EXTENSION, None)
     configured = [*(options.get("roots") or ()), *flags.roots]
     return {
         "sampling": _sampling(flags, profile),

@@ -200,6 +200,9 @@ _SHARED = [
                  help="How to answer elicitation: ask, accept, decline, cancel or @file."),
     click.option("--root", "roots", multiple=True, metavar="PATH", callback=_folders,
                  help="Offer this folder as a root; may be repeated."),
+    click.option("--no-apps", is_flag=True,
+                 help="Do not declare that apps can be shown (io.modelcontextprotocol/ui); a "
+                      "server may then leave out their tools."),
     click.option("--force", is_flag=True,
                  help="Send what the server's schemas or capabilities refuse."),
     click.option("--json", "is_json", is_flag=True, help="Print what the server sent, as JSON."),
@@ -262,8 +265,8 @@ def default_options() -> dict[str, Any]:
 
 SHARED_NAMES = (
     "config", "transport", "headers", "env", "cwd", "timeout", "connect_timeout", "retries",
-    "protocol", "log_level", "ca_file", "insecure", "sampling", "elicit", "roots", "force",
-    "is_json", "is_quiet", "is_verbose", "is_trusted", "no_record", "trace",
+    "protocol", "log_level", "ca_file", "insecure", "sampling", "elicit", "roots", "no_apps",
+    "force",    "is_json", "is_quiet", "is_verbose", "is_trusted", "no_record", "trace",
 )  # fmt: skip
 # Those that do not concern the connection, so that a line of the shell may have its own.
 OF_A_LINE: Final = frozenset(("timeout", "force", "is_json", "is_quiet"))

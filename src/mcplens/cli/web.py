@@ -186,7 +186,7 @@ def _prepare(flags: CommandOptions, workspace: Workspace, target: str | None) ->
     """Add the server that the command line names, if it is not configured; its id."""
     overrides = overrides_of(flags)
     if target is None and flags.server_command is None:
-        if overrides or flags.roots or flags.sampling is not None:
+        if overrides or flags.roots or flags.no_apps or flags.sampling is not None:
             raise click.UsageError("these options apply to one server: name it")
         return None
     if target is not None and target in workspace.servers:
@@ -204,6 +204,7 @@ def _prepare(flags: CommandOptions, workspace: Workspace, target: str | None) ->
 
 def _answer_by(flags: CommandOptions, workspace: Workspace, server: Server) -> None:
     """Apply the options about the server's questions; by default they wait on the page."""
+    from mcplens.protocol.apps import UI_EXTENSION
     from mcplens.workspace.answer_settings import typed_root
 
     here, answering = workspace.config_files.here, server.answer_settings
@@ -212,6 +213,9 @@ def _answer_by(flags: CommandOptions, workspace: Workspace, server: Server) -> N
         answering.profile = flags.sampling
     roots = [typed_root(root, None, here) for root in flags.roots]
     answering.set_roots([*answering.roots, *roots], None)
+    if flags.no_apps:
+        own = answering.chosen.get("extensions") or {}
+        answering.choose({"extensions": {**own, UI_EXTENSION: None}})
 
 
 def _given(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from mcplens.demo.apps import UI
 from mcplens.demo.experimental import EXPERIMENTAL
 from mcplens.demo.media import ICON
 from mcplens.demo.registry import Json, method
@@ -44,7 +45,7 @@ async def initialize(context: RequestContext) -> Json:
     tasks: Json = {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}
     return {
         "protocolVersion": version,
-        "capabilities": {**_CAPABILITIES, "tasks": tasks},
+        "capabilities": {**_CAPABILITIES, "extensions": UI, "tasks": tasks},
         "serverInfo": _SERVER,
         "instructions": INSTRUCTIONS,
     }
@@ -54,7 +55,7 @@ async def initialize(context: RequestContext) -> Json:
 async def discover(context: RequestContext) -> Json:
     return {
         "supportedVersions": list(VERSIONS),
-        "capabilities": {**_CAPABILITIES, "extensions": {EXTENSION: {}}},
+        "capabilities": {**_CAPABILITIES, "extensions": {EXTENSION: {}, **UI}},
         "instructions": INSTRUCTIONS,
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any, Final
 
+from mcplens.demo.apps import for_client
 from mcplens.demo.prompts import PROMPTS
 from mcplens.demo.registry import TOOLS, Fault, Json, method, text
 from mcplens.demo.request_context import RequestContext
@@ -37,7 +38,7 @@ class DemoCatalog:
 @method("tools/list")
 async def list_tools(context: RequestContext) -> Json:
     catalog = context.demo.catalog
-    tools = list(catalog.tools().values())
+    tools = [for_client(context, tool) for tool in catalog.tools().values()]
     if context.is_stateless:  # tasks became an extension, and this field went with them
         tools = [{key: tool[key] for key in tool if key != "execution"} for tool in tools]
     return page("tools", tools + catalog.broken_tools, context)

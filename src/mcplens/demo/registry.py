@@ -64,8 +64,8 @@ METHODS: dict[str, DemoMethod] = {}
 WITH_TOOLS: Final = (
     "basics", "forms", "headers", "content", "structured", "annotations", "failures", "progress",
     "logs", "cancellation", "changes", "subscriptions", "sampling", "elicitation",
-    "elicitation_url", "roots", "questions", "task_tools", "client_tasks", "reconnection", "broken",
-    "broken_wire", "broken_list",
+    "elicitation_url", "roots", "questions", "task_tools", "client_tasks", "reconnection", "apps",
+    "broken", "broken_wire", "broken_list",
 )  # fmt: skip
 _WITH_METHODS: Final = (
     "completion", "experimental", "handshake", "lists", "logs", "prompts",
@@ -101,7 +101,7 @@ def tool(
     def offer(work: Work) -> Work:
         feature = work.__module__.rpartition(".")[2]
         definition = {"name": name, "description": description, "inputSchema": whole, **more}
-        definition["_meta"] = {FEATURE: feature}
+        definition["_meta"] = {FEATURE: feature, **more.get("_meta", {})}
         TOOLS[name] = DemoTool(definition, work, checks_itself)
         return work
 

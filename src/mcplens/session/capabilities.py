@@ -8,7 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from mcplens.protocol.apps import UI_EXTENSION, UI_SETTINGS
+
 TASKS_EXTENSION: Final = "io.modelcontextprotocol/tasks"
+# Declared by the surfaces that have a person: the web UI and the command line.
+EXTENSIONS: Final[dict[str, Any]] = {TASKS_EXTENSION: {}, UI_EXTENSION: UI_SETTINGS}
 
 SAMPLING: Final[dict[str, Any]] = {"tools": {}, "context": {}}
 ELICITATION: Final[dict[str, Any]] = {"form": {}, "url": {}}

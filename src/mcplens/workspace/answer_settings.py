@@ -17,10 +17,10 @@ from mcplens.errors import ConfigurationError, InspectorError
 from mcplens.protocol.roots import Root, root_of, to_wire
 from mcplens.session.capabilities import (
     ELICITATION,
+    EXTENSIONS,
     RECEIVER_TASKS,
     ROOTS,
     SAMPLING,
-    TASKS_EXTENSION,
     declared,
 )
 from mcplens.session.client import Client
@@ -41,7 +41,7 @@ _HANDLED: Final[dict[str, Any]] = {
     "tasks": RECEIVER_TASKS,
 }
 # The capabilities declared by default.
-_UNCHOSEN: Final[dict[str, Any]] = {**_HANDLED, "extensions": {TASKS_EXTENSION: {}}}
+_UNCHOSEN: Final[dict[str, Any]] = {**_HANDLED, "extensions": EXTENSIONS}
 # The keys of an entry that hold these settings.
 _KEYS: Final = ("capabilities", "profile", "roots")
 
@@ -101,11 +101,11 @@ class AnswerSettings:
         self.chosen = {name: value for name, value in both.items() if value != _UNCHOSEN.get(name)}
 
     def _chosen(self) -> dict[str, Any]:
-        """The choices, and the tasks extension, which no handler implies."""
+        """The choices, and the extensions, which no handler implies."""
         own = self.chosen.get("extensions", {})
         if own is None:
             return self.chosen
-        extensions = {TASKS_EXTENSION: {}, **(own if isinstance(own, dict) else {})}
+        extensions = {**EXTENSIONS, **(own if isinstance(own, dict) else {})}
         kept = {name: value for name, value in extensions.items() if value is not None}
         return {**self.chosen, "extensions": kept}
 

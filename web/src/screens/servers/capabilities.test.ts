@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { TASKS_EXTENSION } from "../../state/protocol";
+import { TASKS_EXTENSION, UI_EXTENSION } from "../../state/protocol";
 import { aServer } from "../../testing/views";
 import {
   hasFeature,
@@ -42,11 +42,11 @@ describe("capabilities that we declare", () => {
     expect(added).toEqual({ experimental: { mine: { level: 2 } } });
     expect(withNamed(added, "experimental", "mine", undefined)).toEqual({ experimental: null });
   });
-  it("keep the extension for tasks taken away while others change", () => {
+  it("keep an extension that is declared by default taken away while others change", () => {
     const without = withNamed(ours, "extensions", TASKS_EXTENSION, undefined);
-    expect(without).toEqual({ extensions: { [TASKS_EXTENSION]: null } });
+    expect(without).toEqual({ extensions: { [TASKS_EXTENSION]: null, [UI_EXTENSION]: null } });
     expect(withNamed({ extensions: {} }, "extensions", "mine", {})).toEqual({
-      extensions: { mine: {}, [TASKS_EXTENSION]: null },
+      extensions: { mine: {}, [TASKS_EXTENSION]: null, [UI_EXTENSION]: null },
     });
   });
   it("say which of them the revision that is spoken does not have", () => {

@@ -1,6 +1,6 @@
 // Client capabilities: how the switches read and change them.
 import type { ServerView } from "../../api/types";
-import { isStateless, STATELESS, TASKS_EXTENSION } from "../../state/protocol";
+import { DEFAULT_EXTENSIONS, isStateless, STATELESS } from "../../state/protocol";
 import { fieldsOf } from "../../values/jsonObject";
 
 export type Capabilities = Record<string, unknown>;
@@ -84,9 +84,9 @@ export function withNamed(
 ): Capabilities {
   const { [name]: _, ...others } = fieldsOf(capabilities[kind]);
   const kept = value === undefined ? others : { ...others, [name]: value };
-  // This extension is declared by default, unless set to null.
-  if (kind === "extensions")
-    return { extensions: TASKS_EXTENSION in kept ? kept : { ...kept, [TASKS_EXTENSION]: null } };
+  // These extensions are declared by default, unless set to null.
+  const none = Object.fromEntries(Object.keys(DEFAULT_EXTENSIONS).map((one) => [one, null]));
+  if (kind === "extensions") return { extensions: { ...none, ...kept } };
   return { experimental: Object.keys(kept).length ? kept : null };
 }
 

@@ -4,7 +4,7 @@ import { type FormEvent, useState } from "react";
 import type { ServerView } from "../../../api/types";
 import { RemoveRowButton } from "../../../components/RowButtons";
 import { command } from "../../../state/commands";
-import { TASKS_EXTENSION } from "../../../state/protocol";
+import { DEFAULT_EXTENSIONS } from "../../../state/protocol";
 import { withErrorToast } from "../../../state/toasts";
 import { parseJson } from "../../../values/json";
 import { fieldsOf } from "../../../values/jsonObject";
@@ -84,10 +84,9 @@ export function NamedCapabilities({ server, kind }: Props) {
       "The capabilities were not changed",
       command("SetCapabilities", { server_id, capabilities: withNamed(ours, kind, name, value) }),
     );
-  // Always listed: the one extension that we handle ourselves.
-  const known = [
-    ...new Set([...Object.keys(offered), ...(kind === "extensions" ? [TASKS_EXTENSION] : [])]),
-  ];
+  // Always listed: the extensions that we handle ourselves.
+  const handled = kind === "extensions" ? DEFAULT_EXTENSIONS : {};
+  const known = [...new Set([...Object.keys(offered), ...Object.keys(handled)])];
   const custom = Object.keys(own).filter((name) => !known.includes(name));
   return (
     <div className="stack tight">
@@ -97,7 +96,9 @@ export function NamedCapabilities({ server, kind }: Props) {
             label={name}
             description={name in offered ? "The server offers it" : undefined}
             checked={name in own}
-            onChange={(event) => put(name, event.currentTarget.checked ? {} : undefined)}
+            onChange={(event) =>
+              put(name, event.currentTarget.checked ? (handled[name] ?? {}) : undefined)
+            }
           />
           {name in own && <Value name={name} value={own[name]} put={(value) => put(name, value)} />}
         </div>
