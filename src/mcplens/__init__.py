@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from mcplens.errors import InspectorError as InspectorError
     from mcplens.errors import ProtocolError as ProtocolError
     from mcplens.errors import ServerError as ServerError
+    from mcplens.errors import SkillMismatch as SkillMismatch
     from mcplens.errors import TimeoutExpired as TimeoutExpired
     from mcplens.protocol.frames import Frame as Frame
     from mcplens.protocol.frames import Malformed as Malformed
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from mcplens.protocol.result_types import Tool as Tool
     from mcplens.protocol.result_types import ToolResult as ToolResult
     from mcplens.protocol.roots import Root as Root
+    from mcplens.protocol.skills import Skill as Skill
     from mcplens.protocol.tasks import Task as Task
     from mcplens.session.client import Client as Client
     from mcplens.session.config import ConnectionConfig as ConnectionConfig
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from mcplens.session.queue import create_request_queue as create_request_queue
     from mcplens.session.results import Reply as Reply
     from mcplens.session.sampling import SamplingHandler as SamplingHandler
+    from mcplens.session.skills import SkillBudget as SkillBudget
     from mcplens.sync_client import SyncClient as SyncClient
     from mcplens.sync_client import connect_sync as connect_sync
     from mcplens.version import VERSION as __version__
@@ -91,6 +94,9 @@ _HOMES = {
     "ServerError": "errors",
     "ServerRequest": "session.question_handler",
     "ServerStatus": "downstream.status",
+    "Skill": "protocol.skills",
+    "SkillBudget": "session.skills",
+    "SkillMismatch": "errors",
     "Success": "downstream.result",
     "SyncClient": "sync_client",
     "Task": "protocol.tasks",

@@ -7,6 +7,7 @@
     │   └── HttpError         an HTTP response without an MCP message: status, headers, body
     ├── TimeoutExpired        a connection or a request took too long
     ├── ProtocolError         not valid MCP: raw bytes, decoded value, findings
+    │   └── SkillMismatch     a file of a skill is not what was promised: check, cause, data
     ├── ServerError           the server answered with a JSON-RPC error: rpc_code, data
     └── CancelledRequest      a person or the system cancelled it
 
@@ -49,6 +50,7 @@ CODES: Final[dict[str, tuple[Category, bool]]] = {
     "REDIRECT_REFUSED": ("connection", False),
     "ENDPOINT_REFUSED": ("connection", False),
     "MESSAGE_TOO_LARGE": ("protocol", False),
+    "SKILL_MISMATCH": ("protocol", False),
     "REQUEST_TIMEOUT": ("timeout", True),
     "INVALID_REQUEST": ("protocol", False),
     "CAPABILITY_NOT_SUPPORTED": ("protocol", False),
@@ -209,6 +211,26 @@ class ProtocolError(InspectorError):
             self.details["raw"] = raw
         if findings:
             self.details["findings"] = list(findings)
+
+
+class SkillMismatch(ProtocolError):
+    """A file of a skill is not what its manifest or entry says, so it must not be used."""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        check: str,
+        cause: str = "",
+        data: bytes = b"",
+        findings: tuple[str, ...] = (),
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__("SKILL_MISMATCH", message, findings=findings, details=details)
+        self.check = check  # size, digest, frontmatter or manifest
+        self.cause = cause  # where it can be told: line-ends, yaml-1.1, truncated, …
+        self.data = data  # what was read, for people to look at
+        self.details |= {"check": check, "cause": cause} if cause else {"check": check}
 
 
 class ServerError(InspectorError):

@@ -260,6 +260,11 @@ class SyncClient(InLoop[Client]):
     unsubscribe = waiting(Client.unsubscribe)
     get_prompt = waiting(Client.get_prompt)
     complete = waiting(Client.complete)
+    list_skills = waiting(Client.list_skills)
+    get_skill = waiting(Client.get_skill)
+    read_skill_file = waiting(Client.read_skill_file)
+    check_skill_file = waiting(Client.check_skill_file)
+    read_directory = waiting(Client.read_directory)
     set_level = waiting(Client.set_level)
     ping = waiting(Client.ping)
 

@@ -7,9 +7,9 @@ import pytest
 from mcplens.collections.model import read_collection
 from mcplens.collections.secret_arguments import without_secrets
 from mcplens.collections.variables import PlaceholderProblem, escape, fill_in, variables_in
-from mcplens.collections.yaml_text import YamlProblem
 from mcplens.errors import InspectorError
 from mcplens.known_secrets import known_secrets
+from mcplens.protocol.yaml_values import YamlProblem
 
 
 def test_a_file_is_read_step_by_step() -> None:

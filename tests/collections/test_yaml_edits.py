@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mcplens.collections.yaml_edits import append_step, remove_step, replace_step
-from mcplens.collections.yaml_text import parse
+from mcplens.protocol.yaml_values import parse
 
 TEXT = """\
 # Refunds, as support tries them

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcplens.collections.yaml_text import LARGEST_BYTES, YamlProblem, dump, parse
+from mcplens.collections.yaml_text import dump
+from mcplens.protocol.yaml_values import LARGEST_BYTES, YamlProblem, parse
 
 
 @pytest.mark.parametrize(

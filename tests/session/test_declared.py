@@ -9,11 +9,14 @@ import pytest
 from .scripted import STATELESS, Rig, ScriptedServer
 from .server_questions import ELICIT, HELLO, SAMPLE, everything, result_of
 
+# A host that can read skills says so to every server.
+SKILLS: dict[str, Any] = {"extensions": {"io.modelcontextprotocol/skills": {}}}
 
-async def test_nothing_is_declared_unless_it_was_asked_for() -> None:
+
+async def test_nothing_but_skills_is_declared_unless_it_was_asked_for() -> None:
     async with Rig() as rig:
         (initialize,) = rig.server.sent("initialize")
-        assert initialize["params"]["capabilities"] == {}
+        assert initialize["params"]["capabilities"] == SKILLS
         for number, method in enumerate((SAMPLE, ELICIT, "roots/list", "tasks/list", "tasks/get")):
             rig.server.ask(f"q{number}", method, HELLO)
         await rig.settle()
@@ -44,7 +47,7 @@ async def test_what_was_chosen_word_for_word_wins_and_is_handled() -> None:
     async with everything(capabilities={"sampling": None, "elicitation": {"url": {}}}) as rig:
         (initialize,) = rig.server.sent("initialize")
         declared = initialize["params"]["capabilities"]
-        assert declared == {"elicitation": {"url": {}}, "roots": {"listChanged": True}}
+        assert declared == {"elicitation": {"url": {}}, "roots": {"listChanged": True}, **SKILLS}
         rig.server.ask("q1", SAMPLE, HELLO)
         await rig.settle()
         assert result_of(rig, "q1")["code"] == -32601
@@ -72,7 +75,8 @@ async def test_other_capabilities_are_declared_with_the_next_connection() -> Non
         rig.client.choose_capabilities({"sampling": {}})
         await rig.client.disconnect()
         await rig.client.connect()
-        assert rig.server.sent("initialize")[-1]["params"]["capabilities"] == {"sampling": {}}
+        declared = rig.server.sent("initialize")[-1]["params"]["capabilities"]
+        assert declared == {"sampling": {}, **SKILLS}
         rig.server.ask("q1", SAMPLE, HELLO)
         await rig.settle()
         assert len(rig.client.sampling.get_pending()) == 1

@@ -8,12 +8,10 @@ from typing import Any
 
 import pytest
 
-from mcplens.protocol.apps import UI_EXTENSION
+from mcplens.session.capabilities import EXTENSIONS
 
 from .asking import HANDSHAKE, SERVER, write_demo
 from .harness import Refusal, good, machine, site, user_config
-
-TASKS = "io.modelcontextprotocol/tasks"
 
 
 def entry(home: Path, name: str = SERVER) -> dict[str, Any]:
@@ -86,7 +84,7 @@ async def test_choosing_what_is_declared_anyway_is_no_choice(tmp_path: Path) -> 
             found: dict[str, Any] = view["client_capabilities"]
             return found
 
-        off = await choose(sampling=None, tasks=None, extensions={TASKS: None, UI_EXTENSION: None})
+        off = await choose(sampling=None, tasks=None, extensions=dict.fromkeys(EXTENSIONS))
         assert not {"sampling", "tasks"} & off.keys()
         assert off["extensions"] == {}
         assert entry(tmp_path)["capabilities"]["sampling"] is None

@@ -6,8 +6,7 @@ import asyncio
 
 from mcplens.app import create_mcp_client
 from mcplens.config.model import ServerEntry, Source
-from mcplens.protocol.apps import UI_EXTENSION
-from mcplens.session.capabilities import EXTENSIONS, TASKS_EXTENSION
+from mcplens.session.capabilities import EXTENSIONS
 from mcplens.session.question_handler import ServerRequest
 from mcplens.workspace.answer_settings import AnswerSettings
 from mcplens.workspace.questions import QuestionList
@@ -52,7 +51,7 @@ def test_what_an_entry_says_anew_counts_and_the_rest_stays() -> None:
 def test_extensions_are_declared_beside_our_own_unless_taken_away() -> None:
     answering = AnswerSettings(ServerEntry(name="s", source=SOURCE))
     assert answering.capabilities["extensions"] == EXTENSIONS
-    answering.choose({"extensions": {"mine": {}, TASKS_EXTENSION: None, UI_EXTENSION: None}})
+    answering.choose({"extensions": {"mine": {}, **dict.fromkeys(EXTENSIONS)}})
     assert answering.capabilities["extensions"] == {"mine": {}}
     answering.choose({"extensions": None})
     assert "extensions" not in answering.capabilities

@@ -93,6 +93,9 @@ STEPS: Final = {
     ),
     "NO_RESPONSE": Step("the answer", "a message before the end", "show the exchange with -v"),
     "MESSAGE_TOO_LARGE": Step("reading the answer", "a message within the limit", ""),
+    "SKILL_MISMATCH": Step(
+        "verifying the skill", "the file that its manifest describes", "see all with --verify"
+    ),
     "REDIRECT_REFUSED": Step(
         "following the redirect",
         "an address of the same origin",

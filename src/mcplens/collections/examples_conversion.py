@@ -16,10 +16,11 @@ from mcplens.collections.folder import SUFFIX, CollectionFolder
 from mcplens.collections.kept_results import KeptResult, KeptResults, key_of
 from mcplens.collections.model import VERSION, step_fields, step_of_tool
 from mcplens.collections.variables import escape
-from mcplens.collections.yaml_text import LARGEST_BYTES, dump
+from mcplens.collections.yaml_text import dump
 from mcplens.config.environment import Environment, user_state_folder
 from mcplens.config.files import write_text
 from mcplens.errors import InspectorError
+from mcplens.protocol.yaml_values import LARGEST_BYTES
 
 _FILE_NAME: Final = "examples.json"
 # Its presence says that this was done.

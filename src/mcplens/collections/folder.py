@@ -17,10 +17,10 @@ from typing import Any, Final
 import msgspec
 
 from mcplens.collections.model import Collection, read_collection
-from mcplens.collections.yaml_text import LARGEST_BYTES, YamlProblem
 from mcplens.config.environment import Environment, user_config_folder, user_state_folder
 from mcplens.config.files import BACKUP_SUFFIX, invalid, read_text, write_text
 from mcplens.errors import ConfigurationError, InspectorError
+from mcplens.protocol.yaml_values import LARGEST_BYTES, YamlProblem
 
 SUFFIX: Final = ".mcp.yaml"
 NEW_FILE: Final = "version: 1\ntests: []\n"

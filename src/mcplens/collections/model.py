@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from mcplens.collections.variables import PlaceholderProblem, variables_in
-from mcplens.collections.yaml_text import Node, YamlProblem, parse
+from mcplens.protocol.yaml_values import Node, YamlProblem, parse
 
 VERSION: Final = 1
 StepKind = Literal["call", "read", "prompt", "request"]

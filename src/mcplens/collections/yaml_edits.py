@@ -12,7 +12,8 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from mcplens.collections.yaml_text import Node, YamlProblem, dump, parse
+from mcplens.collections.yaml_text import dump
+from mcplens.protocol.yaml_values import Node, YamlProblem, parse
 
 _LINE: Final = "\n"
 # Keys that a step begins with, in this order; others follow as they were.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mcplens.session.roots import RootLike
 
 # What is not declared unless the client declares it.
-_NOTHING: Final = {"sampling": None, "elicitation": None, "roots": None}
+_NOTHING: Final = {"sampling": None, "elicitation": None, "roots": None, "extensions": None}
 # Before each retry a random part of these.
 _BACKOFF_S: Final = (1.0, 2.0, 4.0, 8.0)
 # min(8, 0.5 · 2^(n−1)) s.

@@ -39,6 +39,8 @@ _META: Final = "io.modelcontextprotocol/"
 SUBSCRIPTION_ID: Final = _META + "subscriptionId"
 SERVER_INFO: Final = _META + "serverInfo"
 
+SKILLS_EXTENSION: Final = _META + "skills"
+
 # The server capability that a method needs: path of keys in the capabilities object.
 _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "tools/list": ("tools",),
@@ -56,6 +58,9 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "tasks/cancel": ("tasks", "cancel"),
     "tasks/get": ("tasks",),
     "tasks/result": ("tasks",),
+    "skills/list": ("extensions", SKILLS_EXTENSION),
+    "skills/get": ("extensions", SKILLS_EXTENSION),
+    "resources/directory/read": ("extensions", SKILLS_EXTENSION, "directoryRead"),
 }
 
 # Methods that exist in only one era, with what to use instead.

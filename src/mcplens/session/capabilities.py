@@ -9,10 +9,18 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from mcplens.protocol.apps import UI_EXTENSION, UI_SETTINGS
+from mcplens.protocol.eras import SKILLS_EXTENSION
 
 TASKS_EXTENSION: Final = "io.modelcontextprotocol/tasks"
 # Declared by the surfaces that have a person: the web UI and the command line.
-EXTENSIONS: Final[dict[str, Any]] = {TASKS_EXTENSION: {}, UI_EXTENSION: UI_SETTINGS}
+EXTENSIONS: Final[dict[str, Any]] = {
+    TASKS_EXTENSION: {},
+    UI_EXTENSION: UI_SETTINGS,
+    SKILLS_EXTENSION: {},
+}
+# Declared by every client that did not choose its extensions: some servers list skills to no
+# other client.
+OWN_EXTENSIONS: Final[dict[str, Any]] = {SKILLS_EXTENSION: {}}
 
 SAMPLING: Final[dict[str, Any]] = {"tools": {}, "context": {}}
 ELICITATION: Final[dict[str, Any]] = {"form": {}, "url": {}}

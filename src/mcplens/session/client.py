@@ -7,7 +7,8 @@ carries out.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from typing import Any, Unpack
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Unpack
 
 from mcplens.bus import Bus, Publisher
 from mcplens.clock import Clock
@@ -26,7 +27,14 @@ from mcplens.protocol.result_types import (
     ToolResult,
 )
 from mcplens.protocol.tasks import Task
-from mcplens.session.capabilities import ELICITATION, RECEIVER_TASKS, ROOTS, SAMPLING, declared
+from mcplens.session.capabilities import (
+    ELICITATION,
+    OWN_EXTENSIONS,
+    RECEIVER_TASKS,
+    ROOTS,
+    SAMPLING,
+    declared,
+)
 from mcplens.session.catalog import Catalog, ListPage
 from mcplens.session.client_tasks import ClientTasks
 from mcplens.session.connection import Connection
@@ -46,6 +54,11 @@ from mcplens.session.sampling import SamplingHandler
 from mcplens.session.server_requests import ServerRequests
 from mcplens.session.tool_calls import DEFAULT_TTL_S, ToolCalls
 from mcplens.transports.base import Closing, Transport
+
+if TYPE_CHECKING:  # for annotations alone
+    from mcplens.protocol.skill_files import SkillFileReport
+    from mcplens.protocol.skills import Skill, SkillList
+    from mcplens.session.skills import Directory, SkillBudget, Skills
 
 
 class Client:
@@ -243,7 +256,7 @@ class Client:
 
     def _advertised(self) -> dict[str, Any]:
         """What is declared to the server, and so what is handled."""
-        handled: dict[str, Any] = {}
+        handled: dict[str, Any] = {"extensions": OWN_EXTENSIONS}
         if self.sampling.is_on:
             handled["sampling"] = SAMPLING
         if self.elicitation.is_on:
@@ -372,6 +385,66 @@ class Client:
             params["context"] = {"arguments": context}
         frame = await self._rounds.send("completion/complete", params, options)
         return typed(frame, "completion/complete", Completion, self._connection.names)
+
+    # -- skills --------------------------------------------------------------------------------
+
+    @cached_property
+    def _skills(self) -> Skills:
+        from mcplens.session.skills import Skills  # few servers have them
+
+        return Skills(self._connection, self._rounds)
+
+    async def list_skills(
+        self, budget: SkillBudget | None = None, **options: Unpack[RequestOptions]
+    ) -> SkillList:
+        """All skills of the server's list, within the budget; no file of theirs is read.
+
+        A broken entry is listed with `problem` set, and cannot be read. The list may be partial:
+        `get_skill` finds others by their URI.
+        """
+        return await self._skills.list_all(budget, **options)
+
+    async def get_skill(self, uri: str, **options: Unpack[RequestOptions]) -> Skill:
+        """The entry of one skill, by the URI of its SKILL.md."""
+        return await self._skills.get(uri, **options)
+
+    async def read_skill_file(
+        self,
+        skill: Skill,
+        path: str = "SKILL.md",
+        budget: SkillBudget | None = None,
+        **options: Unpack[RequestOptions],
+    ) -> SkillFileReport:
+        """Read a file of a skill by its path or URI, and verify it.
+
+        Raises:
+            SkillMismatch: size, digest or front matter differ, or the manifest does not have it.
+            InspectorError: no answer, an error answer, or one that breaks its shape.
+        """
+        return await self._skills.read(skill, path, budget, **options)
+
+    async def check_skill_file(
+        self,
+        skill: Skill,
+        path: str = "SKILL.md",
+        budget: SkillBudget | None = None,
+        **options: Unpack[RequestOptions],
+    ) -> SkillFileReport:
+        """The same for people who look into a mismatch: it is in `findings`, and not raised."""
+        return await self._skills.check(skill, path, budget, **options)
+
+    async def read_directory(
+        self,
+        uri: str,
+        *,
+        recursive: bool = False,
+        budget: SkillBudget | None = None,
+        **options: Unpack[RequestOptions],
+    ) -> Directory:
+        """What is in a folder of the server's, for servers that declare `directoryRead`."""
+        return await self._skills.directory(uri, recursive=recursive, budget=budget, **options)
+
+    # -- logging and liveness ------------------------------------------------------------------
 
     async def set_level(self, level: str) -> None:
         """Ask for server logs from this level up."""

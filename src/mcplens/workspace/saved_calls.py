@@ -20,11 +20,11 @@ from mcplens.collections.model import Step, StepKind, step_fields
 from mcplens.collections.secret_arguments import without_secrets
 from mcplens.collections.variables import PlaceholderProblem, escape, fill_in, variables_in
 from mcplens.collections.yaml_edits import append_step, remove_step, replace_step
-from mcplens.collections.yaml_text import YamlProblem
 from mcplens.config.environment import Environment
 from mcplens.errors import InspectorError
 from mcplens.known_secrets import known_secrets
 from mcplens.protocol.secret_masking import is_secret_option
+from mcplens.protocol.yaml_values import YamlProblem
 from mcplens.store.recorded_secrets import KeyMasker, KeysOf
 from mcplens.store.recorded_secrets import plain as plain_name
 

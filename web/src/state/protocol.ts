@@ -5,10 +5,12 @@ import { isObject } from "../values/jsonObject";
 export const STATELESS = "2026-07-28";
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 export const UI_EXTENSION = "io.modelcontextprotocol/ui";
+export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
 /** The extensions that are declared unless they are taken away, with their settings. */
 export const DEFAULT_EXTENSIONS: Record<string, unknown> = {
   [TASKS_EXTENSION]: {},
   [UI_EXTENSION]: { mimeTypes: ["text/html;profile=mcp-app"] },
+  [SKILLS_EXTENSION]: {},
 };
 const META = "io.modelcontextprotocol/";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { TASKS_EXTENSION, UI_EXTENSION } from "../../state/protocol";
+import { SKILLS_EXTENSION, TASKS_EXTENSION, UI_EXTENSION } from "../../state/protocol";
 import { aServer } from "../../testing/views";
 import {
   hasFeature,
@@ -44,9 +44,10 @@ describe("capabilities that we declare", () => {
   });
   it("keep an extension that is declared by default taken away while others change", () => {
     const without = withNamed(ours, "extensions", TASKS_EXTENSION, undefined);
-    expect(without).toEqual({ extensions: { [TASKS_EXTENSION]: null, [UI_EXTENSION]: null } });
+    const none = { [TASKS_EXTENSION]: null, [UI_EXTENSION]: null, [SKILLS_EXTENSION]: null };
+    expect(without).toEqual({ extensions: none });
     expect(withNamed({ extensions: {} }, "extensions", "mine", {})).toEqual({
-      extensions: { mine: {}, [TASKS_EXTENSION]: null, [UI_EXTENSION]: null },
+      extensions: { mine: {}, ...none },
     });
   });
   it("say which of them the revision that is spoken does not have", () => {
