@@ -7,7 +7,8 @@ Links are written only by the session and the transports, which know them:
 
 - `request_seq`: the seq of the frame that first carried the request which the event belongs to
   (FrameSent for a request of ours, FrameReceived for one of the server's).
-- `caused_by_seq`: for a request, the seq of the request that caused it.
+- `caused_by_seq`: for a request, the seq of the request that caused it; of a request for an app,
+  that of the app's message.
 - `exchange_id`: the HTTP exchange that carried a frame; unique within a run.
 - `call_id`: the operation of a Client that a request was made for, with all its input rounds, task
   polls and retries; unique within a run.
@@ -507,6 +508,55 @@ class InboundAnswered(Event, frozen=True, kw_only=True):
     elapsed_s: float
 
 
+# -- MCP Apps ------------------------------------------------------------------------------------
+
+
+class AppOpened(Event, frozen=True, kw_only=True):
+    """An app was opened in the web UI, under this policy."""
+
+    app_id: str
+    tool: str
+    uri: str
+    profile: str
+    policy: str
+    size_bytes: int
+
+
+class AppMessageEvent(Event, frozen=True, kw_only=True):
+    """A message between an app and its host; `refusal` is why the host did not follow it.
+
+    `request_seq` is set for an answer. A request of the host's to the server for an app names the
+    app's message as `caused_by_seq`.
+    """
+
+    app_id: str
+    tool: str
+    message: Message
+    size_bytes: int
+    method: str | None = None
+    request_seq: int | None
+    refusal: str | None = None
+
+
+class AppMessageReceived(AppMessageEvent, frozen=True, kw_only=True):
+    """An app sent a message to mcplens, its host."""
+
+
+class AppMessageSent(AppMessageEvent, frozen=True, kw_only=True):
+    """mcplens sent a message to an app."""
+
+
+class AppPolicyViolated(Event, frozen=True, kw_only=True):
+    """The browser stopped an app from doing what its policy does not allow."""
+
+    app_id: str
+    tool: str
+    directive: str
+    blocked: str
+    line: int | None = None
+    sample: str = ""
+
+
 class ConfigurationReloaded(Event, frozen=True, kw_only=True):
     """The files of the configuration changed: servers by name, or why the former one stays."""
 
@@ -579,6 +629,10 @@ AnyEvent = (
     | InboundDisconnected
     | InboundReceived
     | InboundAnswered
+    | AppOpened
+    | AppMessageReceived
+    | AppMessageSent
+    | AppPolicyViolated
     | ConfigurationReloaded
     | EventsMissed
     | StrayOutputDropped

@@ -164,6 +164,22 @@ SAMPLES: tuple[Event, ...] = (
         client_id="client-1", client_name="agent", request_seq=2, method="tools/call",
         target_id="server", outcome="ok", size_bytes=20, elapsed_s=0.5,
     ),
+    events.AppOpened(
+        app_id="app-1", tool="map", uri="ui://map/app", profile="specification",
+        policy="default-src 'none'", size_bytes=900,
+    ),
+    events.AppMessageReceived(
+        app_id="app-1", tool="map", message=parse(REQUEST), size_bytes=len(REQUEST),
+        method="tools/call", request_seq=1, refusal="not for apps",
+    ),
+    events.AppMessageSent(
+        app_id="app-1", tool="map", message=parse(REPLY), size_bytes=len(REPLY),
+        method="tools/call", request_seq=2, refusal="too large",
+    ),
+    events.AppPolicyViolated(
+        app_id="app-1", tool="map", directive="script-src", blocked="https://a.example", line=3,
+        sample="eval",
+    ),
     events.ConfigurationReloaded(
         added=["new"], removed=["old"], changed=["other"],
         error={"code": "CONFIGURATION_INVALID", "message": "not valid JSON"},

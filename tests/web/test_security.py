@@ -15,7 +15,7 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from mcplens.web import access_control, blobs
-from mcplens.web.access_control import AccessKeys, WebAccessControl
+from mcplens.web.access_control import OwnHost
 from mcplens.web.peer_user import as_end, is_by_another_user, user_of
 
 from .harness import Page, Site
@@ -318,16 +318,13 @@ def test_a_file_is_saved_under_a_name_that_is_no_path_and_no_header(name: str, h
 
 
 def test_a_machine_that_serves_others_is_called_by_its_name_or_an_address() -> None:
-    async def nobody(*_: object) -> None:
-        raise AssertionError
-
-    everywhere = WebAccessControl(nobody, AccessKeys(80), host="0.0.0.0", port=80)
-    assert everywhere._is_ours("192.0.2.7")
-    assert everywhere._is_ours("[2001:db8::1]:80")
-    assert not everywhere._is_ours("rebound.example")
-    named = WebAccessControl(nobody, AccessKeys(81), host="box.example", port=81)
-    assert named._is_ours("BOX.example:81")
-    assert not named._is_ours("192.0.2.7:81")
+    everywhere = OwnHost("0.0.0.0", 80)
+    assert everywhere.is_named_by("192.0.2.7")
+    assert everywhere.is_named_by("[2001:db8::1]:80")
+    assert not everywhere.is_named_by("rebound.example")
+    named = OwnHost("box.example", 81)
+    assert named.is_named_by("BOX.example:81")
+    assert not named.is_named_by("192.0.2.7:81")
 
 
 async def test_the_licences_of_what_is_bundled_are_text_that_can_do_nothing(web: Site) -> None:

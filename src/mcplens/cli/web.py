@@ -38,6 +38,7 @@ class WebOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     host: str
     port: int | None
+    apps_port: int | None
     no_open: bool
     collections: tuple[str, ...]
     allow_private_networks: bool
@@ -70,6 +71,11 @@ def web_options(function: F) -> F:
             help="Show this file of saved calls too, and let the page write it; may be repeated.",
         ),
         click.option("--no-open", is_flag=True, help="Do not open a browser."),
+        click.option(
+            "--apps-port", type=click.IntRange(0, 65535), metavar="N",
+            help="Port for MCP Apps, which need an origin of their own; by default the next free "
+                 "one after --port.",
+        ),
         click.option(
             "--port", type=click.IntRange(0, 65535), metavar="N",
             help="Port to serve on; by default 6280 or the next free one.",
@@ -134,7 +140,11 @@ async def _serve(flags: CommandOptions, target: str | None, serving: WebOptions)
     async with workspace:
         server_id = _prepare(flags, workspace, target)
         async with open_web(
-            workspace, host=host, port=serving.port, first_server_id=server_id
+            workspace,
+            host=host,
+            port=serving.port,
+            apps_port=serving.apps_port,
+            first_server_id=server_id,
         ) as opened:
             if not is_loopback(host):
                 output.note(

@@ -61,7 +61,8 @@ class QueueStatus(msgspec.Struct, frozen=True):
 class CallTag(msgspec.Struct, eq=False, kw_only=True):
     """What the requests of one operation have in common; it travels with their queue entries.
 
-    `first_seq` is the frame that carried its first request, `last_sent` that of its newest.
+    `first_seq` is the frame that carried its first request, or what caused it; `last_sent` that of
+    its newest.
     `on_request` is called with each entry as it is made, before it is sent.
     """
 

@@ -102,6 +102,7 @@ _PAYLOAD_KINDS: Final = frozenset(
     {
         "FrameSent", "FrameReceived", "HttpRequestSent", "HttpBytesReceived", "HttpExchangeEnded",
         "StderrLine", "LateReply", "ReplyUnmatched", "InboundReceived",
+        "AppMessageReceived", "AppMessageSent",
     }
 )  # fmt: skip
 

@@ -117,6 +117,32 @@ class AccessKeys:
         return "/" + "".join(rest)
 
 
+class OwnHost:
+    """The host names and the port by which one of our ports is reached."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._port = port
+        self._names = frozenset(_names_of(host))
+        self._is_everywhere = host in ("0.0.0.0", "::", "")
+
+    def __repr__(self) -> str:
+        return f"<OwnHost {sorted(self._names) or 'loopback names'} on port {self._port}>"
+
+    def is_named_by(self, host: str) -> bool:
+        """Whether this `Host` of a request is ours."""
+        try:
+            parts = urlsplit(f"//{host}")
+            name, port = (parts.hostname or "").lower(), parts.port or 80
+        except ValueError:
+            return False
+        if port != self._port:
+            return False
+        if is_loopback(name) or name in self._names:
+            return True
+        # DNS rebinding can make a name lead here, but not an address.
+        return self._is_everywhere and _is_address(name)
+
+
 class WebAccessControl:
     """Accepts requests of our own page, to a host name of ours, with the cookie."""
 
@@ -132,13 +158,10 @@ class WebAccessControl:
         self._app = app
         self._admit = admit
         self._keys = keys
-        self._port = port
-        self._names = frozenset(_names_of(host))
-        self._is_everywhere = host in ("0.0.0.0", "::", "")
+        self._own = OwnHost(host, port)
 
     def __repr__(self) -> str:
-        names = sorted(self._names) or "loopback names"
-        return f"<WebAccessControl of port {self._port}, reached by {names}>"
+        return f"<WebAccessControl of {self._own!r}>"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -154,7 +177,7 @@ class WebAccessControl:
         """The request as the application sees it: without the folder."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
-        if not self._is_ours(host):
+        if not self._own.is_named_by(host):
             raise Refused(421, "this address does not belong to mcplens")
         if "service-worker" in headers:
             raise Refused(404, "mcplens has no service workers", _FORGET)
@@ -185,19 +208,6 @@ class WebAccessControl:
         if is_known and self._admit is not None and client is not None:
             self._admit((client[0], client[1]))
         return {**scope, "path": inner}
-
-    def _is_ours(self, host: str) -> bool:
-        try:
-            parts = urlsplit(f"//{host}")
-            name, port = (parts.hostname or "").lower(), parts.port or 80
-        except ValueError:
-            return False
-        if port != self._port:
-            return False
-        if is_loopback(name) or name in self._names:
-            return True
-        # DNS rebinding can make a name lead here, but not an address.
-        return self._is_everywhere and _is_address(name)
 
 
 def _names_of(host: str) -> Iterable[str]:

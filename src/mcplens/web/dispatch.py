@@ -14,6 +14,7 @@ import msgspec
 
 from mcplens.web.api import (
     answer_settings,
+    apps,
     auth,
     calls,
     catalog,
@@ -39,9 +40,9 @@ from mcplens.workspace.workspace import Workspace
 
 # They register their commands when they are imported.
 SUBJECTS: Final = (
-    answer_settings, auth, calls, catalog, collection_runs, collections, confirmation, exact_bytes,
-    example_arguments, gateway, history, patterns, questions, runs, server_entries, server_export,
-    servers, settings, taps, tasks,
+    answer_settings, apps, auth, calls, catalog, collection_runs, collections, confirmation,
+    exact_bytes, example_arguments, gateway, history, patterns, questions, runs,
+    server_entries, server_export, servers, settings, taps, tasks,
 )  # fmt: skip
 
 

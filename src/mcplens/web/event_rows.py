@@ -31,7 +31,9 @@ WHOLE_BYTES: Final = 1024 * 1024
 _TRIMMED_BYTES: Final = 256 * 1024
 # So much of a message is checked for invalid UTF-8, so that it stays fast.
 _LOOKED_AT_BYTES: Final = 1024 * 1024
-_FRAMES: Final = frozenset({"FrameSent", "FrameReceived", "InboundReceived"})
+_FRAMES: Final = frozenset(
+    {"FrameSent", "FrameReceived", "InboundReceived", "AppMessageReceived", "AppMessageSent"}
+)
 
 _IS_ERROR: Final = re.compile(rb'"isError"\s*:\s*true')
 

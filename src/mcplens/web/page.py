@@ -47,24 +47,29 @@ def new_nonce() -> str:
     return secrets.token_urlsafe(16)
 
 
-def policy(nonce: str) -> str:
-    """The Content-Security-Policy of our pages."""
-    return _POLICY.format(nonce=nonce)
+def policy(nonce: str, frames: str | None = None) -> str:
+    """The Content-Security-Policy of our pages; `frames` is the one origin that may be framed."""
+    framed = f"; frame-src {frames}" if frames is not None else ""
+    return _POLICY.format(nonce=nonce) + framed
 
 
-def page_response(html: str, nonce: str) -> Response:
-    headers = {"Content-Security-Policy": policy(nonce), "Cache-Control": "no-store"}
+def page_response(html: str, nonce: str, frames: str | None = None) -> Response:
+    headers = {"Content-Security-Policy": policy(nonce, frames), "Cache-Control": "no-store"}
     return HTMLResponse(html, headers=headers)
 
 
-async def show_page(request: Request) -> Response:
-    """index.html, whatever the path: the page knows what its address means."""
+async def show_page(request: Request, apps_port: int | None) -> Response:
+    """index.html, whatever the path: the page knows what its address means.
+
+    It may frame MCP Apps, which are served on a port of their own.
+    """
     nonce = new_nonce()
     try:
         html = (STATIC / "index.html").read_text(encoding="utf-8")
     except FileNotFoundError:
         html = _NOT_BUILT
-    return page_response(html.replace(NONCE_MARK, nonce), nonce)
+    frames = None if apps_port is None else f"http://{request.url.hostname}:{apps_port}"
+    return page_response(html.replace(NONCE_MARK, nonce), nonce, frames)
 
 
 async def show_notices(request: Request) -> Response:

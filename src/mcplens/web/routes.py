@@ -102,8 +102,11 @@ class Routes:
             get("/docs/notices", show_notices),
             get("/docs/errors/{slug}", show_help),
             Mount("/assets", Assets()),
-            get("/{path:path}", show_page),
+            get("/{path:path}", self._page),
         ]
+
+    async def _page(self, request: Request) -> Response:
+        return await show_page(request, self._workspace.apps.port)
 
     # -- the session ---------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from mcplens.inbound.admission import Admission
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.server import LOOPBACK, Address, listen, serve_app
 from mcplens.web.access_control import AccessKeys, WebAccessControl
+from mcplens.web.app_sandbox import AppSandbox
 from mcplens.web.feed import Feed
 from mcplens.web.routes import Routes
 from mcplens.web.session_resume import return_keys
@@ -32,6 +33,9 @@ _MOST_SOCKETS: Final = 64
 _MOST_CONNECTIONS: Final = 256
 # Of these, connections that have not shown the cookie; a browser opens six at once.
 _MOST_GUESTS: Final = 32
+# Of the port of apps, whose largest request is the report of a violation.
+_MOST_SANDBOX_BYTES: Final = 64 * 1024
+_MOST_SANDBOX_CONNECTIONS: Final = 64
 NO_SESSION: Final = 4401
 TOO_MANY: Final = 4429
 
@@ -68,17 +72,23 @@ async def open_web(
     *,
     host: str = LOOPBACK,
     port: int | None = None,
+    apps_port: int | None = None,
     first_server_id: str | None = None,
 ) -> AsyncIterator[Opened]:
     """Serve the web UI for as long as the block lasts.
 
-    Without a port, the first free one from the default on.
+    Without a port, the first free one from the default on. Apps have the next free one after it.
 
     Raises:
         ConnectError: no port is free.
     """
     listener = _listen(host, port)
     number: int = listener.getsockname()[1]
+    try:
+        apps_listener = _listen_for_apps(host, apps_port, (port, number))
+    except ConnectError:
+        listener.close()
+        raise
     keys = AccessKeys(number)
     here, clock = workspace.config_files.here, workspace.clock
     resumable = return_keys(here, Address(host, number), clock)
@@ -87,16 +97,57 @@ async def open_web(
     access_control = WebAccessControl(
         app.starlette, keys, host=host, port=number, admit=admission.admit
     )
-    limits = Limits()
+    most = Limits().max_message_bytes
+    async with (
+        _served_apps(workspace, apps_listener, host, number),
+        serve_app(
+            access_control,
+            listener,
+            host=host,
+            max_message_bytes=most,
+            close=app.close,
+            admission=admission,
+        ) as address,
+    ):
+        yield Opened(address, keys.token, keys.launch)
+
+
+@asynccontextmanager
+async def _served_apps(
+    workspace: Workspace, listener: sockets.socket, host: str, page_port: int
+) -> AsyncIterator[None]:
+    """Serve the documents of MCP Apps on a port of their own, which is another origin."""
+    port: int = listener.getsockname()[1]
+    apps = workspace.apps
+    sandbox = AppSandbox(apps, host=host, port=port, page_port=page_port)
     async with serve_app(
-        access_control,
+        sandbox,
         listener,
         host=host,
-        max_message_bytes=limits.max_message_bytes,
-        close=app.close,
-        admission=admission,
-    ) as address:
-        yield Opened(address, keys.token, keys.launch)
+        max_message_bytes=_MOST_SANDBOX_BYTES,
+        close=lambda: None,
+        admission=Admission(_MOST_SANDBOX_CONNECTIONS, _MOST_SANDBOX_CONNECTIONS),
+    ):
+        apps.port = port
+        try:
+            yield
+        finally:
+            apps.port = None
+
+
+def _listen_for_apps(host: str, port: int | None, page: tuple[int | None, int]) -> sockets.socket:
+    """The socket for apps: on the wanted port, else on one of the next after that of the page."""
+    wanted, number = page
+    if port is not None:
+        return listen(host, port)
+    if wanted != 0:
+        for one in range(number + 1, min(number + 1 + _PORTS_TRIED, 65536)):
+            try:
+                return listen(host, one)
+            except ConnectError as error:
+                if error.details.get("system_code") != "EADDRINUSE":
+                    raise
+    return listen(host, 0)
 
 
 def _listen(host: str, port: int | None) -> sockets.socket:

@@ -18,6 +18,7 @@ class _Spec(msgspec.Struct, frozen=True, kw_only=True):
     """Options of every call; a timeout of 0 means no limit, as in a server's entry.
 
     `listed_as` distinguishes items with the same name on the page; it is only kept for the page.
+    `caused_by_seq` is the message of an app that the call is made for.
     """
 
     server_id: str
@@ -25,6 +26,7 @@ class _Spec(msgspec.Struct, frozen=True, kw_only=True):
     meta: dict[str, Any] = {}
     headers: dict[str, str] = {}
     timeout_s: float | None = None
+    caused_by_seq: int | None = None
 
 
 class ToolCall(_Spec, frozen=True, kw_only=True):

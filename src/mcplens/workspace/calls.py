@@ -134,6 +134,7 @@ class Call:
                 call_id=self.call_id,
                 purpose="raw" if self.kind == "raw" else "call",
                 on_request=self.requested,
+                first_seq=self.spec.caused_by_seq,
             )
             self.outcome = await work(tag, self.progressed)
             self.size_bytes = len(self.outcome.raw or b"")

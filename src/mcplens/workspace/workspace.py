@@ -43,6 +43,7 @@ from mcplens.transports.base import Closing
 from mcplens.version import VERSION
 from mcplens.workspace import questions
 from mcplens.workspace.answers import Answers
+from mcplens.workspace.apps import Apps
 from mcplens.workspace.calls import Call, Calls
 from mcplens.workspace.collection_runs import CollectionRuns
 from mcplens.workspace.config_files import BUILT_IN, ConfigFiles
@@ -102,6 +103,7 @@ class Workspace:
         self.saved_calls = SavedCalls(self.config_files.here, self.secret_keys.of, collections)
         self.collection_runs = CollectionRuns(self, self.saved_calls)
         self.calls = Calls(self.clock, self.bus.next_call_id, self._call_changed)
+        self.apps = Apps(self.bus, self.clock)
         self.questions = QuestionList(
             lambda key, server_id: self.changed("questions", key, server_id)
         )

@@ -56,6 +56,37 @@ export interface AnswerSampling {
 }
 
 /**
+ * What an app's request is answered with; `call_id` is the call that was made for it.
+ */
+export interface AppAnswer {
+  message: unknown;
+  call_id: string | null;
+}
+
+/**
+ * An open app. Its document is at `/doc/{key}` of `port`, for a short time.
+ *
+ * `policy` is the Content-Security-Policy that it runs under, `findings` what is wrong with the
+ * declarations of its tool and its resource.
+ */
+export interface AppView {
+  app_id: string;
+  server_id: string;
+  tool: string;
+  uri: string;
+  key: string;
+  port: number;
+  profile: "reference" | "specification";
+  policy: string;
+  domains: DomainView[];
+  permissions: string[];
+  prefers_border: boolean | null;
+  domain: string | null;
+  size_bytes: number;
+  findings: string[];
+}
+
+/**
  * What is known of a request after its end; `name` is a tool, a prompt or a URI.
  */
 export interface AuditLine {
@@ -464,6 +495,15 @@ export interface Disconnect {
   type: "Disconnect";
   id: number;
   server_id: string;
+}
+
+/**
+ * A domain that the resource declares; `refusal` says why it is not in the policy.
+ */
+export interface DomainView {
+  key: string;
+  value: string;
+  refusal: string | null;
 }
 
 /**
@@ -1114,6 +1154,21 @@ export interface NamesView {
 }
 
 /**
+ * Read the app of a tool, and keep its document so that it can be framed.
+ *
+ * Fails with the reason where there is no app to show. `allows_private` lets it reach private
+ * addresses that it declares.
+ */
+export interface OpenApp {
+  type: "OpenApp";
+  id: number;
+  server_id: string;
+  tool: string;
+  profile?: "reference" | "specification";
+  allows_private?: boolean;
+}
+
+/**
  * A variable or header as a file has it; the page shows a secret only on request.
  */
 export interface PairView {
@@ -1300,6 +1355,18 @@ export interface ReadResource {
 }
 
 /**
+ * Put a message between an app and the page into Traffic; `refusal` says why it was refused.
+ */
+export interface RecordAppMessage {
+  type: "RecordAppMessage";
+  id: number;
+  app_id: string;
+  side: "app" | "host";
+  text: string;
+  refusal?: string | null;
+}
+
+/**
  * Why recording does not work, or stopped working; null while it works.
  */
 export interface RecordingView {
@@ -1385,6 +1452,19 @@ export interface Request {
   params?: unknown;
   headers?: Record<string, string>;
   timeout_s?: number | null;
+}
+
+/**
+ * Carry out what an app asks of its server: tools/call, resources/read, or a list.
+ *
+ * The reply is the JSON-RPC answer; both messages are put into Traffic. A tool that is not for
+ * apps, and a method that is not for servers, are refused with the reason.
+ */
+export interface RequestForApp {
+  type: "RequestForApp";
+  id: number;
+  app_id: string;
+  text: string;
 }
 
 /**
@@ -2158,6 +2238,7 @@ export type Command =
   | LookAtAuth
   | MakeExample
   | MoreOfList
+  | OpenApp
   | ParseTarget
   | PasteRedirect
   | Pin
@@ -2165,6 +2246,7 @@ export type Command =
   | PlanRun
   | PublishedViews
   | ReadResource
+  | RecordAppMessage
   | RefreshToken
   | RejectQuestion
   | RemoveRoot
@@ -2172,6 +2254,7 @@ export type Command =
   | RepeatCall
   | ReplayCall
   | Request
+  | RequestForApp
   | Resume
   | RevealBytes
   | RevealSecret
@@ -2256,6 +2339,7 @@ export interface Replies {
   LookAtAuth: AuthView | null;
   MakeExample: ExampleArguments;
   MoreOfList: ListSummary;
+  OpenApp: AppView;
   ParseTarget: FoundView;
   PasteRedirect: AuthView | null;
   Pin: PinView[];
@@ -2263,6 +2347,7 @@ export interface Replies {
   PlanRun: RunPlanView;
   PublishedViews: PublishedView[];
   ReadResource: CallView;
+  RecordAppMessage: number;
   RefreshToken: AuthView | null;
   RejectQuestion: null;
   RemoveRoot: ServerView;
@@ -2270,6 +2355,7 @@ export interface Replies {
   RepeatCall: CallView;
   ReplayCall: CallView;
   Request: CallView;
+  RequestForApp: AppAnswer;
   RevealBytes: ExactBytesView;
   RevealSecret: SecretView;
   RevealToken: TokenView;

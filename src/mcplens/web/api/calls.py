@@ -300,7 +300,9 @@ class RepeatCall(Command, frozen=True, kw_only=True):
 
 @command
 async def repeat(workspace: Workspace, command: RepeatCall) -> CallView:
-    return await start(workspace, workspace.calls.find(command.call_id).spec)
+    spec = workspace.calls.find(command.call_id).spec
+    # What caused it is not what causes it now.
+    return await start(workspace, msgspec.structs.replace(spec, caused_by_seq=None))
 
 
 class CancelCall(Command, frozen=True, kw_only=True):

@@ -1,0 +1,173 @@
+"""MCP Apps behind the page: its port, its messages, and what it may ask of its server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from .asking import SERVER, STATELESS, write_demo
+from .harness import Page, Refusal, Site, site
+
+
+@pytest.fixture
+async def web(tmp_path: Any) -> AsyncIterator[Site]:
+    write_demo(tmp_path, STATELESS)
+    async with site(tmp_path) as web:
+        yield web
+
+
+def sandbox(web: Site, path: str) -> str:
+    return f"http://127.0.0.1:{web.workspace.apps.port}{path}"
+
+
+async def opened(page: Page, tool: str = "app-everything", **more: Any) -> dict[str, Any]:
+    await page.connected(SERVER)
+    found: dict[str, Any] = await page.ask("OpenApp", server_id=SERVER, tool=tool, **more)
+    return found
+
+
+async def asked(page: Page, app: dict[str, Any], method: str, **params: Any) -> dict[str, Any]:
+    message = {"jsonrpc": "2.0", "id": 7, "method": method, "params": params}
+    answer = await page.ask("RequestForApp", app_id=app["app_id"], text=json.dumps(message))
+    found: dict[str, Any] = answer["message"]
+    assert found["id"] == 7
+    return found
+
+
+async def test_the_page_may_frame_the_port_of_apps_and_nothing_else(web: Site) -> None:
+    async with web.http.get(web.origin + "/s/asker/apps") as answer:
+        policy = answer.headers["Content-Security-Policy"]
+    assert policy.endswith(f"; frame-src http://127.0.0.1:{web.workspace.apps.port}")
+    assert policy.count("http:") == 1
+
+
+async def test_the_proxy_frames_its_own_port_for_the_page_alone(web: Site) -> None:
+    async with web.http.get(sandbox(web, "/proxy")) as answer:
+        policy, html = answer.headers["Content-Security-Policy"], await answer.text()
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert answer.cookies == {}
+    assert "frame-src 'self'" in policy
+    assert f"frame-ancestors {web.origin}" in policy
+    nonce = policy.partition("'nonce-")[2].partition("'")[0]
+    assert f'<script nonce="{nonce}">' in html
+
+
+async def test_an_app_is_served_byte_for_byte_under_its_own_policy(web: Site) -> None:
+    async with web.page() as page:
+        app = await opened(page)
+    async with web.http.get(sandbox(web, f"/doc/{app['key']}")) as answer:
+        body, headers = await answer.read(), answer.headers
+    assert len(body) == app["size_bytes"]
+    assert b"title.textContent = `Connected to ${hostInfo.name}`" in body
+    policy = headers["Content-Security-Policy"]
+    assert policy.startswith("default-src 'none'; script-src 'unsafe-inline'; ")
+    assert f"frame-ancestors {web.origin} {sandbox(web, '')};" in policy
+    assert "sandbox allow-scripts allow-forms; report-uri /report/" in policy
+    assert (headers["Cache-Control"], headers["X-Content-Type-Options"]) == ("no-store", "nosniff")
+    assert (app["permissions"], app["prefers_border"]) == (["clipboardWrite"], True)
+
+
+async def test_what_is_not_a_frame_of_ours_gets_nothing_from_the_port_of_apps(web: Site) -> None:
+    async with web.page() as page:
+        app = await opened(page)
+    path = f"/doc/{app['key']}"
+    refused = [
+        (path, {"Host": "rebound.example"}, 421),
+        (path, {"Sec-Fetch-Dest": "document"}, 403),
+        (path, {"Sec-Fetch-Dest": "script"}, 403),
+        ("/proxy", {"Sec-Fetch-Dest": "empty"}, 403),
+        ("/doc/guess", {}, 404),
+        ("/api/session", {}, 404),
+    ]
+    for where, headers, status in refused:
+        async with web.http.get(sandbox(web, where), headers=headers) as answer:
+            assert answer.status == status
+    web.workspace.apps.find(app["app_id"]).opened_mono -= 1_000
+    async with web.http.get(sandbox(web, path)) as answer:
+        assert answer.status == 404
+
+
+async def test_violations_become_events_without_the_key_of_the_document(web: Site) -> None:
+    async with web.page() as page:
+        view = await opened(page, "app-blank")
+        assert "csp is declared on the tool" in view["findings"][0]
+        app = web.workspace.apps.find(view["app_id"])
+        report = {
+            "effective-directive": "script-src-elem",
+            "blocked-uri": "https://cdn.mcplens.invalid/app.js",
+            "line-number": 6,
+        }
+        url = sandbox(web, f"/report/{app.report_key}")
+        for body, status in ((b"{", 204), (b"x" * 20_000, 413)):
+            async with web.http.post(url, data=body) as answer:
+                assert answer.status == status
+        await web.http.post(url, json={"csp-report": report})
+        event = await page.until(lambda: events(page, "AppPolicyViolated"))
+    assert event[0]["detail"]["blocked"] == report["blocked-uri"]
+    assert event[0]["detail"]["line"] == 6
+    assert app.key not in json.dumps(page.events)
+
+
+def events(page: Page, kind: str) -> list[dict[str, Any]]:
+    return [event for event in page.events if event["kind"] == kind]
+
+
+async def test_what_an_app_calls_is_linked_through_both_lanes(web: Site) -> None:
+    async with web.page() as page:
+        app = await opened(page)
+        answer = await asked(page, app, "tools/call", name="app-roll", arguments={"sides": 6})
+        assert answer["result"]["content"][0]["text"] == "A die of 6 sides shows 3"
+        read = await asked(page, app, "resources/read", uri="demo://text")
+        assert read["result"]["contents"][0]["uri"] == "demo://text"
+        assert (await asked(page, app, "prompts/list"))["result"]["prompts"]
+        sent = await page.until(lambda: len(events(page, "AppMessageSent")) == 3 and page.events)
+    (first, *_), (reply, *_) = events(page, "AppMessageReceived"), events(page, "AppMessageSent")
+    assert (first["method"], first["status"]) == ("tools/call", "request")
+    assert (reply["method"], reply["request_seq"]) == ("tools/call", first["seq"])
+    (frame,) = [one for one in sent if one["caused_by_seq"] == first["seq"]]
+    assert (frame["kind"], frame["method"]) == ("FrameSent", "tools/call")
+
+
+async def test_what_is_not_for_an_app_is_refused_with_the_reason(web: Site) -> None:
+    async with web.page() as page:
+        app = await opened(page)
+        model_only = await asked(page, app, "tools/call", name="app-secret")
+        unknown = await asked(page, app, "tools/call", name="no-such-tool")
+        nameless = await asked(page, app, "tools/call")
+        other = await asked(page, app, "ui/open-link", url="https://example.com")
+        gone = await asked(page, app, "resources/read", uri="demo://gone")
+        frames = [one for one in page.events if one["method"] == "tools/call"]
+    assert 'does not include "app"' in model_only["error"]["message"]
+    assert "has no tool no-such-tool" in unknown["error"]["message"]
+    assert nameless["error"]["code"] == -32602
+    assert other["error"]["code"] == -32601
+    assert gone["error"]["code"] == -32602
+    assert not [one for one in frames if one["kind"] == "FrameSent"]
+
+
+async def test_messages_of_the_page_and_their_refusals_are_recorded(web: Site) -> None:
+    async with web.page() as page:
+        app = await opened(page)
+        hello = '{"jsonrpc":"2.0","id":1,"method":"ui/initialize","params":{}}'
+        seq = await page.ask("RecordAppMessage", app_id=app["app_id"], side="app", text=hello)
+        for side, text in (("host", '{"jsonrpc":"2.0","id":1,"result":{}}'), ("app", "[1")):
+            more = {"refusal": "not JSON"} if side == "app" else {}
+            await page.ask("RecordAppMessage", app_id=app["app_id"], side=side, text=text, **more)
+        await page.until(lambda: len(events(page, "AppMessageReceived")) == 2)
+        with pytest.raises(Refusal, match="no longer open"):
+            await page.ask("RecordAppMessage", app_id="app-9", side="app", text="{}")
+    (answer,) = events(page, "AppMessageSent")
+    assert (answer["request_seq"], answer["method"]) == (seq, "ui/initialize")
+    broken = events(page, "AppMessageReceived")[1]
+    assert (broken["status"], broken["detail"]["refusal"]) == ("malformed", "not JSON")
+
+
+async def test_a_tool_without_an_app_and_a_wrong_type_say_so(web: Site) -> None:
+    async with web.page() as page:
+        await page.connected(SERVER)
+        for tool, text in (("echo", "has no app"), ("nothing", "lists no tool nothing")):
+            with pytest.raises(Refusal, match=text):
+                await page.ask("OpenApp", server_id=SERVER, tool=tool)
