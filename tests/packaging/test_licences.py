@@ -22,6 +22,7 @@ USED = SHIPPED | {"MPL-2.0", "SEE LICENSE IN LICENSE"}
 # Packages whose metadata have an older way to say it.
 SPELLINGS = {
     "Apache 2.0": "Apache-2.0",
+    "License :: OSI Approved :: Apache Software License": "Apache-2.0",  # as rfc8785's file has it
     "License :: OSI Approved :: BSD License": "BSD-3-Clause",  # as prompt_toolkit's file has it
     "License :: OSI Approved :: MIT License": "MIT",
 }
