@@ -73,6 +73,14 @@ def run(
     sys.exit(code)
 
 
+def run_and_return(flags: CommandOptions, target: Target, work: Work) -> int:
+    """As `run`, but return the code; for a command that goes on. Errors end the command."""
+    with reporting(flags, target.name) as about:
+        about.server = target.shown
+        code = asyncio.run(_run(flags, target, work, about))
+    return code
+
+
 @contextlib.contextmanager
 def reporting(flags: CommandOptions, server: str) -> Iterator[_Run]:
     """Turn any error inside into a report and an exit code."""

@@ -42,6 +42,8 @@ COMMANDS = {
     "watch": ("watch", "command", "Show events as they happen."),
     "tap": ("tap", "command", "Run a server for another client and record what they say."),
     "gateway": ("gateway", "command", "Serve all configured servers as one MCP server."),
+    "lock": ("lock", "command", "Write or check what servers promise, as mcp.lock."),
+    "diff": ("diff", "command", "Compare what two servers, locks or traces promise."),
     "history": ("history", "command", "Look at what earlier runs sent and received."),
     "auth": ("auth", "command", "Sign in to servers, and out again."),
     "collections": ("collections", "command", "List, show and run calls that are kept in files."),

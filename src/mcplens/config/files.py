@@ -201,6 +201,23 @@ def write_text(
     return Written(path, None if former is None else real + backup_suffix)
 
 
+def replace_text(path: str, text: str) -> None:
+    """Replace a file's content atomically, without a backup: for files that can be made again.
+
+    Raises:
+        ConfigurationError: nothing was written.
+    """
+    real = os.path.realpath(path)
+    try:
+        former, mode = _former(real)
+        data = text.encode("utf-8")
+        if former != data:
+            _replace(real, data, mode)
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise invalid(f"{path} cannot be written: {reason}", file=path) from None
+
+
 def _has_text(data: bytes | None, text: str) -> bool:
     return (data or b"").removeprefix(b"\xef\xbb\xbf") == text.encode("utf-8", "surrogatepass")
 

@@ -33,6 +33,7 @@ RULES: Final = {
     for rule in [
         *_rules(
             "breaking",
+            server_removed="The server is gone.",
             tool_removed="Calls of the tool fail.",
             resource_removed="Reads of the resource fail.",
             resource_template_removed="URIs of the template can no longer be read.",
@@ -81,6 +82,7 @@ RULES: Final = {
         ),
         *_rules(
             "additive",
+            server_added="Nothing that worked is affected.",
             tool_added="Nothing that worked is affected.",
             resource_added="Nothing that worked is affected.",
             resource_template_added="Nothing that worked is affected.",

@@ -70,6 +70,16 @@ def compare(before: Contract, after: Contract) -> Comparison:
     return Comparison(after.name, before.version, after.version, tuple(changes), tuple(unknown))
 
 
+def without_partner(before: Contract | None, after: Contract | None) -> Comparison:
+    """The comparison of a server that only one of two locks has."""
+    found = after or before
+    assert found is not None
+    rule = "server-removed" if after is None else "server-added"
+    change = Change(RULES[rule].change_class, rule, "", rule.partition("-")[2])
+    old, new = (one.version if one is not None else None for one in (before, after))
+    return Comparison(found.name, old, new, (change,))
+
+
 # -- the server itself ----------------------------------------------------------------------------
 
 
