@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mcplens.cli import exit_codes
-from mcplens.collections.model import STEP_KEYS, read_collection
+from mcplens.collections.model import STEP_KEYS, TEST_KEYS, read_collection
 from mcplens.protocol.schema_validation import Validator
 from tests.cli.shell import Shell
 
@@ -53,7 +53,7 @@ def test_collections_are_listed_and_shown(shell: Shell) -> None:
 def test_the_schema_for_editors_describes_the_keys_that_are_read(shell: Shell) -> None:
     schema = json.loads(shell.run("collections", "schema").text)
     Validator(schema)
-    assert set(schema["$defs"]["step"]["properties"]) == set(STEP_KEYS)
+    assert set(schema["$defs"]["step"]["properties"]) == {*STEP_KEYS, *TEST_KEYS}
     text = json.dumps({"version": 1, "server": "demo", "tests": [{"name": "a", "call": "b"}]})
     assert read_collection(text).steps[0].problem is None
     assert Validator(schema).findings(json.loads(text)) == ()

@@ -47,6 +47,7 @@ COMMANDS = {
     "history": ("history", "command", "Look at what earlier runs sent and received."),
     "auth": ("auth", "command", "Sign in to servers, and out again."),
     "collections": ("collections", "command", "List, show and run calls that are kept in files."),
+    "test": ("test", "command", "Run tests of servers from files."),
     "servers": ("servers", "command", "List, add, remove, import, export configured servers."),
     "demo": ("demo", "command", "Open the web UI on the bundled demo server."),
     "help": ("help_command", "command", "Explain an error or a command."),

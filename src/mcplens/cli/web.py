@@ -41,6 +41,7 @@ class WebOptions(msgspec.Struct, frozen=True, kw_only=True):
     apps_port: int | None
     no_open: bool
     collections: tuple[str, ...]
+    shown_run: str | None
     allow_private_networks: bool
 
     @property
@@ -69,6 +70,10 @@ def web_options(function: F) -> F:
         click.option(
             "--collection", "collections", multiple=True, metavar="FILE",
             help="Show this file of saved calls too, and let the page write it; may be repeated.",
+        ),
+        click.option(
+            "--show", "shown_run", metavar="RUN|TRACE",
+            help="Open the traffic of an earlier run, or of a trace file, which is imported.",
         ),
         click.option("--no-open", is_flag=True, help="Do not open a browser."),
         click.option(
@@ -125,6 +130,7 @@ async def _serve(flags: CommandOptions, target: str | None, serving: WebOptions)
     from mcplens.workspace.workspace import Workspace
 
     _calm_collector()
+    path = _path_to_show(serving)
     host = serving.host
     stop = asyncio.Event()
     if os.name == "posix":
@@ -156,6 +162,7 @@ async def _serve(flags: CommandOptions, target: str | None, serving: WebOptions)
             if server_id is not None:
                 _connect(workspace, server_id)
                 beside.start(_tell_of_failure(workspace, server_id), "tell of a failure")
+            opened = msgspec.structs.replace(opened, path=path)
             _tell(opened, no_open=serving.no_open)
             try:
                 await stop.wait()
@@ -167,6 +174,34 @@ def _calm_collector() -> None:
     """A large answer has a hundred thousand objects; garbage collection would double its cost."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+
+
+def _path_to_show(serving: WebOptions) -> str:
+    """The path of the page that is opened: that of the run that is to be shown.
+
+    Raises:
+        UsageError: there is no such run, and no such file.
+    """
+    name = serving.shown_run
+    if name is None:
+        return ""
+    from mcplens.store.history import History
+    from mcplens.store.recording_file import default_path
+    from mcplens.store.trace_transfer import import_trace
+
+    path = default_path()
+    if os.path.isfile(name):
+        run_id = next(iter(import_trace(name, path).run_ids), "")
+        if not run_id:
+            raise click.UsageError(f"{name} has no run")
+        return f"traffic?run={run_id}"
+    run = None
+    if os.path.exists(path):
+        with History(path) as history:
+            run = history.run(name)
+    if run is None:
+        raise click.UsageError(f"there is no run {name!r} in the recording, and no such file")
+    return f"traffic?run={run.run_id}"
 
 
 def _tell(opened: Opened, *, no_open: bool) -> None:

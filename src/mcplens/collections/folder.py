@@ -257,8 +257,12 @@ class CollectionFolder:
         Raises:
             ConfigurationError: that cannot be written.
         """
+        self.confirm_digest(content.digest, content.file)
+
+    def confirm_digest(self, digest: str, file: CollectionFile) -> None:
+        """As `confirm`; a test file is confirmed as `test:` and its digest, since more is shown."""
         with self._lock:
-            self._remember(content.digest, content.file)
+            self._remember(digest, file)
 
     def _remember(self, digest: str, file: CollectionFile) -> None:
         known = self._confirmed()

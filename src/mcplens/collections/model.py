@@ -1,7 +1,7 @@
 """A collection as a value: its steps in order, read from the text of a `*.mcp.yaml` file.
 
-A step that cannot be run has a `problem`, and the others stay as they are. Keys that this version
-does not know (`expect` and the like, of later ones) are left alone.
+A step that cannot be run has a `problem`, and the others stay as they are. Keys that only tests
+have (`expect`, `save` and the like) are left alone; test_file.py reads the same file with them.
 """
 
 from __future__ import annotations
@@ -18,10 +18,14 @@ VERSION: Final = 1
 StepKind = Literal["call", "read", "prompt", "request"]
 KINDS: Final[tuple[StepKind, ...]] = ("call", "read", "prompt", "request")
 STEP_KEYS: Final = ("name", "description", "server", *KINDS, "with")
-# Keys of other kinds of steps, which this version leaves alone.
-_OTHER_KEYS: Final = frozenset(
-    {"complete", "expect", "list", "notify", "raw", "save", "skip", "tags", "wait", "when"}
-)
+# Kinds of steps that only `mcplens test` and pytest run.
+OnlyTested = Literal["complete", "list", "notify", "raw", "wait"]
+TestKind = StepKind | OnlyTested
+TEST_KINDS: Final[tuple[OnlyTested, ...]] = ("complete", "list", "notify", "raw", "wait")
+# What a step of a test has besides.
+TEST_KEYS: Final = (*TEST_KINDS, "expect", "save", "profile", "timeout_ms")
+# Keys that are left alone: those of tests, and some that later versions may add.
+_OTHER_KEYS: Final = frozenset({*TEST_KEYS, "skip", "tags", "when"})
 # How near a key must be to a known one to count as mistyped.
 _NEAR: Final = 0.75
 
@@ -131,8 +135,11 @@ def _problem(step: Step, value: dict[str, Any], server: Any) -> str | None:
     given = [kind for kind in KINDS if kind in value]
     if len(given) > 1:
         return f"a step has one of {', '.join(f'`{kind}`' for kind in given)}"
+    only_tested = next((kind for kind in TEST_KINDS if kind in value), None)
+    if not given and only_tested is not None:
+        return f"only `mcplens test` runs steps with `{only_tested}`"
     if not given:
-        return "this version runs steps with `call`, `read`, `prompt` or `request`"
+        return "a step needs one of `call`, `read`, `prompt` or `request`"
     if not step.target:
         return f"`{step.kind}` must be a text"
     if "name" in value and not isinstance(value["name"], str):

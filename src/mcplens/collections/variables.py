@@ -1,7 +1,8 @@
-"""`${VAR}` in saved calls: which variables there are, and their values filled in.
+"""`${VAR}` in saved calls and tests: which variables there are, and their values filled in.
 
 `$${` stands for a literal `${`. A value is filled in once: what it contains is plain text. Unlike
-in a configuration, `{VAR}` is plain text, and there are no defaults. Pure.
+in a configuration, `{VAR}` is plain text, and there are no defaults. A text that is one placeholder
+and nothing else becomes the value itself, with its type (a test saves numbers and objects). Pure.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
+import msgspec
+
 _PLACEHOLDER: Final = re.compile(
     r"(?P<escaped>\$\$\{)"
     r"|\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)\}"
@@ -17,7 +20,7 @@ _PLACEHOLDER: Final = re.compile(
 )
 
 # The value of a variable; None if it is not set.
-Lookup = Callable[[str], str | None]
+Lookup = Callable[[str], Any]
 
 
 class PlaceholderProblem(Exception):
@@ -64,8 +67,11 @@ def fill_in(value: Any, lookup: Lookup) -> Any:
         found = lookup(match["name"])
         if found is None:
             raise PlaceholderProblem(unset_text([match["name"]]), match["name"])
-        return found
+        return found if isinstance(found, str) else msgspec.json.encode(found).decode()
 
+    whole = _PLACEHOLDER.fullmatch(value)
+    if whole is not None and whole["name"] and (found := lookup(whole["name"])) is not None:
+        return found
     return _PLACEHOLDER.sub(filled, value)
 
 

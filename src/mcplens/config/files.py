@@ -210,7 +210,7 @@ def replace_text(path: str, text: str) -> None:
     real = os.path.realpath(path)
     try:
         former, mode = _former(real)
-        data = text.encode("utf-8")
+        data = text.encode("utf-8", "backslashreplace")  # a report may quote half a character
         if former != data:
             _replace(real, data, mode)
     except OSError as problem:

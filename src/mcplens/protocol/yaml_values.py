@@ -40,13 +40,15 @@ class YamlProblem(Exception):
 
 class Node(msgspec.Struct, kw_only=True):
     """A value with its place: `start` and `end` are positions in the text, without comments that
-    follow it."""
+    follow it. `key_line` and `key_column` are the place of its key, if it has one."""
 
     value: Any
     start: int
     end: int
     line: int
     column: int
+    key_line: int = 0
+    key_column: int = 0
     is_flow: bool = True
     members: dict[str, Node] = {}
     items: list[Node] = []
@@ -141,7 +143,8 @@ class _Reader:
             self._nearest = self._path()
             if key in members:
                 raise self._problem(f"the key {key!r} is there twice", event.start_mark)
-            members[key] = self._node(self._next(), depth + 1)
+            node = members[key] = self._node(self._next(), depth + 1)
+            node.key_line, node.key_column = event.start_mark.line + 1, event.start_mark.column + 1
             self._keys.pop()
         node = self._made(first, _end(event, members.values()), None)
         node.members = members

@@ -46,6 +46,7 @@ class Opened(msgspec.Struct, frozen=True):
     address: Address
     token: str
     launch: str
+    path: str = ""  # of the screen that is opened first
 
     def __repr__(self) -> str:  # without the tokens, which are secret
         return f"<Opened at {self.url}>"
@@ -58,12 +59,12 @@ class Opened(msgspec.Struct, frozen=True):
     @property
     def url_with_token(self) -> str:
         """The address for a person; a browser never sends what follows the #."""
-        return f"{self.url}#token={self.token}"
+        return f"{self.url}{self.path}#token={self.token}"
 
     @property
     def url_to_open(self) -> str:
         """The address that a browser is started with; its token works once."""
-        return f"{self.url}#token={self.launch}"
+        return f"{self.url}{self.path}#token={self.launch}"
 
 
 @asynccontextmanager
