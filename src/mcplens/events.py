@@ -584,6 +584,64 @@ class StrayOutputDropped(Event, frozen=True, kw_only=True):
     size_bytes: int
 
 
+# -- several events in one -------------------------------------------------------------------------
+
+
+class Passed(Event, frozen=True):
+    """Consecutive events of one message that passed through a tap, published as one event.
+
+    Almost all messages are a request of the client or its result, and one event costs a fraction of
+    four. `seq` is that of the last of them. It is not in AnyEvent: the recording and all readers
+    but the recorder get the events that it stands for. Created by position, which is faster.
+    """
+
+    raw: bytes
+    request_id: RequestId
+    method: str
+    call_id: str | None
+    purpose: str | None
+    exchange_id: int | None
+    # Of the HTTP message that carried it alone; None if none did.
+    headers: list[tuple[str, str]] | None
+
+    @property
+    def event_count(self) -> int:
+        raise NotImplementedError
+
+    @property
+    def from_seq(self) -> int:
+        """The seq of the first of the events."""
+        return self.seq - self.event_count + 1
+
+
+class RequestPassed(Passed, frozen=True):
+    """A request of a tapped client: HttpRequestSent if it has headers, FrameSent, RequestStarted.
+
+    The HTTP request is a POST.
+    """
+
+    url: str = ""
+
+    @property
+    def event_count(self) -> int:
+        return 2 if self.headers is None else 3
+
+
+class ResultPassed(Passed, frozen=True):
+    """A result that a tapped client waited for: FrameReceived and RequestEnded; if it has headers,
+    HttpResponseReceived before them and HttpExchangeEnded after them."""
+
+    request_seq: int
+    elapsed_s: float
+    status: int = 0
+    reason: str = ""
+    exchange_elapsed_s: float = 0.0
+
+    @property
+    def event_count(self) -> int:
+        return 2 if self.headers is None else 4
+
+
 AnyEvent = (
     FrameSent
     | FrameReceived

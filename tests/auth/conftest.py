@@ -3,16 +3,13 @@ from pathlib import Path
 
 import pytest
 
-from mcplens.known_secrets import known_secrets
-from tests.auth.protected import Protected, protected
+from tests.auth.protected import Protected, keep_sign_ins_in, protected
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where sign-ins are kept, for this test alone."""
-    monkeypatch.setenv("MCPLENS_STATE_DIR", str(tmp_path))
-    monkeypatch.setenv("MCPLENS_KEYRING", "off")
-    known_secrets.forget()
+    keep_sign_ins_in(tmp_path, monkeypatch)
     return tmp_path
 
 

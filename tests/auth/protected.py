@@ -14,6 +14,7 @@ import queue
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -23,6 +24,7 @@ from aiohttp import web
 
 import mcplens
 from mcplens.auth.steps import Authorize
+from mcplens.known_secrets import known_secrets
 
 
 class Protected:
@@ -279,6 +281,13 @@ async def _at_once(form: dict[str, str]) -> None:
 
 def _answer(value: Any) -> web.StreamResponse:
     return value if isinstance(value, web.StreamResponse) else web.json_response(value)
+
+
+def keep_sign_ins_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have sign-ins kept in this folder, and none known so far, for one test alone."""
+    monkeypatch.setenv("MCPLENS_STATE_DIR", str(folder))
+    monkeypatch.setenv("MCPLENS_KEYRING", "off")
+    known_secrets.forget()
 
 
 @asynccontextmanager

@@ -29,7 +29,8 @@ from mcplens.protocol.frames import (
 )
 from mcplens.store.blocks import pack, unpack
 from mcplens.store.row_decoding import decode_row
-from mcplens.store.rows import NO_LINKS, Row, RowEncoder
+from mcplens.store.row_encoding import RowEncoder
+from mcplens.store.rows import NO_LINKS, Row
 from mcplens.store.truncation import short_id, short_method
 from mcplens.web.event_rows import encoded, event_view
 from tests.store.samples import KINDS, REPLY, REQUEST, received, sample, sent

@@ -1,7 +1,6 @@
 """Signing in through `mcplens tap URL --rewrite-auth`, by clients that compare addresses."""
 
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
@@ -19,36 +18,28 @@ from mcp.shared.auth import (
 
 import mcplens
 from mcplens.auth.steps import Authorize
-from mcplens.known_secrets import known_secrets
 from mcplens.tap.auth_rewriting import AuthRewriting
-from tests.auth.protected import Protected, consent, protected
+from tests.auth.protected import consent, keep_sign_ins_in, protected
 from tests.servers.run import serve
 from tests.tap.test_http import tapped
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where sign-ins are kept, for this test alone."""
-    monkeypatch.setenv("MCPLENS_STATE_DIR", str(tmp_path))
-    monkeypatch.setenv("MCPLENS_KEYRING", "off")
-    known_secrets.forget()
-    return tmp_path
+def own_sign_ins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep_sign_ins_in(tmp_path, monkeypatch)
 
 
-@pytest.fixture
-async def server() -> AsyncIterator[Protected]:
-    async with protected() as found:
-        yield found
-
-
-async def test_a_client_that_compares_signs_in_through_the_tap(server: Protected) -> None:
+async def test_a_client_that_compares_signs_in_through_the_tap() -> None:
     asked: list[Authorize] = []
 
     async def look(request: Authorize) -> str:
         asked.append(request)
         return await consent(request)
 
-    async with tapped(server.url, rewrites_auth=True) as (address, bus):
+    async with (
+        protected() as server,
+        tapped(server.url, rewrites_auth=True) as (address, bus),
+    ):
         async with mcplens.connect(address, sign_in=look) as client:
             await client.call_tool("echo")
         # The client saw the tap's address, the server its own.
@@ -61,8 +52,8 @@ async def test_a_client_that_compares_signs_in_through_the_tap(server: Protected
     assert server.forms[0]["code_verifier"] not in shown
 
 
-async def test_without_it_a_client_that_compares_refuses(server: Protected) -> None:
-    async with tapped(server.url) as (address, _):
+async def test_without_it_a_client_that_compares_refuses() -> None:
+    async with protected() as server, tapped(server.url) as (address, _):
         with pytest.raises(mcplens.InspectorError) as caught:
             async with mcplens.connect(address, sign_in=consent):
                 pass

@@ -5,8 +5,6 @@ from typing import Any, TypeVar
 
 import pytest
 
-from mcplens.bus import Bus, Publisher
-from mcplens.clock import ManualClock
 from mcplens.events import (
     ClientIntroduced,
     Event,
@@ -22,7 +20,9 @@ from mcplens.events import (
 )
 from mcplens.protocol.eras import CLIENT_INFO, PROTOCOL_VERSION
 from mcplens.protocol.frames import parse
+from mcplens.tap.backlog import TapBus, TapPublisher
 from mcplens.tap.conversation import Conversation
+from mcplens.tap.open_requests import OpenRequest
 
 E = TypeVar("E", bound=Event)
 
@@ -31,12 +31,20 @@ class Talk:
     """A client and a server that say what a test wants them to say."""
 
     def __init__(self) -> None:
-        self.clock = ManualClock()
-        self.bus = Bus(self.clock)
-        self.conversation = Conversation(Publisher(self.bus, "server"), self.clock)
+        self.bus = TapBus()
+        self.conversation = Conversation(TapPublisher(self.bus, "server"))
+        self.requests: dict[int, OpenRequest] = {}  # by the seq of their frames
 
     def client(self, **message: Any) -> FrameSent:
-        return self.conversation.client_said(parse(_line(message)))
+        request = self.conversation.client_said(parse(_line(message)))
+        if request is not None:
+            self.requests[request.seq] = request
+        return self.last(FrameSent)
+
+    def wait(self, seconds: float) -> None:
+        """What is said from now on passes so much later."""
+        self.bus.clock.times[0] += seconds
+        self.bus.clock.times[1] += seconds
 
     def server(self, **message: Any) -> FrameReceived:
         self.conversation.server_said(parse(_line(message)))
@@ -61,11 +69,11 @@ def talk() -> Talk:
     return Talk()
 
 
-async def test_replies_out_of_order_belong_to_their_requests(talk: Talk) -> None:
+def test_replies_out_of_order_belong_to_their_requests(talk: Talk) -> None:
     first = talk.client(id=1, method="tools/call", params={"name": "slow"})
     second = talk.client(id="1", method="tools/list")
     assert first.call_id != second.call_id
-    await talk.clock.advance(1.5)
+    talk.wait(1.5)
     reply = talk.server(id="1", result={"tools": []})
     assert (reply.request_seq, reply.method, reply.call_id) == (
         second.seq,
@@ -116,9 +124,9 @@ def test_progress_and_cancellation_belong_to_the_request_that_they_name(talk: Ta
     assert cancelled.request_seq == other.seq
 
 
-async def test_a_cancelled_request_has_ended_and_a_late_answer_is_still_linked(talk: Talk) -> None:
+def test_a_cancelled_request_has_ended_and_a_late_answer_is_still_linked(talk: Talk) -> None:
     call = talk.client(id=1, method="tools/call", params={"name": "slow"})
-    await talk.clock.advance(2.5)
+    talk.wait(2.5)
     talk.client(method="notifications/cancelled", params={"requestId": 1})
     ended = talk.last(RequestEnded)
     assert (ended.request_seq, ended.status, ended.elapsed_s) == (call.seq, "cancelled", 2.5)
@@ -133,9 +141,9 @@ async def test_a_cancelled_request_has_ended_and_a_late_answer_is_still_linked(t
 def test_listening_ends_with_its_stream_or_the_session_and_waits_for_no_answer(talk: Talk) -> None:
     over_http = talk.client(id=1, method="subscriptions/listen", params={})
     call = talk.client(id=2, method="tools/call", params={"name": "slow"})
-    talk.conversation.exchange_ended(call)  # the client may resume that stream
+    talk.conversation.exchange_ended(talk.requests[call.seq])  # the client may resume that stream
     assert RequestEnded not in {type(event) for event in talk.bus.kept()}
-    talk.conversation.exchange_ended(over_http)
+    talk.conversation.exchange_ended(talk.requests[over_http.seq])
     assert talk.last(RequestEnded).request_seq == over_http.seq
     over_stdio = talk.client(id=3, method="subscriptions/listen", params={})
     talk.conversation.ended()

@@ -5,6 +5,7 @@ import contextlib
 import socket
 from collections.abc import AsyncIterator
 
+import httpx2
 import mcp
 import pytest
 
@@ -166,6 +167,40 @@ async def test_a_client_that_leaves_what_it_listened_to_waits_for_no_answer() ->
         (ended,) = of(bus, RequestEnded)
     assert isinstance(ended, RequestEnded)
     assert (ended.method, ended.status) == ("subscriptions/listen", "cancelled")
+
+
+async def test_a_session_is_ended_by_delete_and_the_servers_answer_is_passed_on() -> None:
+    client = {"name": "x", "version": "1"}
+    about = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}
+    listing = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
+    accept = {"Accept": "application/json, text/event-stream"}
+
+    async def end_session(http: httpx2.AsyncClient, url: str) -> list[int]:
+        """The statuses of a handshake, the end of that session, and two uses of it afterwards."""
+        began = await http.post(url, json=hello, headers=accept)
+        session = accept | {"Mcp-Session-Id": began.headers["mcp-session-id"]}
+        ended = await http.delete(url, headers=session)
+        late = await http.post(url, json=listing, headers=session)
+        again = await http.delete(url, headers=session)
+        return [one.status_code for one in (began, ended, late, again)]
+
+    async with serve("good", "--transport", "http") as server, tapped(server.url) as (address, bus):
+        async with httpx2.AsyncClient() as http:
+            direct = await end_session(http, server.url)
+            through = await end_session(http, address)
+        assert through == direct
+        assert direct[1] in (200, 202, 204)
+        assert direct[2] == 404
+        kept = bus.kept()
+    asked = [event for event in kept if isinstance(event, HttpRequestSent)]
+    assert [event.method for event in asked] == ["POST", "DELETE", "POST", "DELETE"]
+    answers = {
+        event.exchange_id: event.status for event in kept if isinstance(event, HttpResponseReceived)
+    }
+    assert [answers[event.exchange_id] for event in asked] == direct
+    ends = [event for event in kept if isinstance(event, HttpExchangeEnded)]
+    assert [event.error for event in ends] == [None] * 4
 
 
 async def test_an_answer_is_published_before_the_client_has_all_of_it() -> None:

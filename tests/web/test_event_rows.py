@@ -9,7 +9,7 @@ import pytest
 from mcplens.events import FrameReceived
 from mcplens.protocol.eras import HEADER_MISMATCH, UNSUPPORTED_VERSION
 from mcplens.protocol.frames import parse
-from mcplens.store.rows import RowEncoder
+from mcplens.store.row_encoding import RowEncoder
 from mcplens.web.event_rows import event_view, without_meta
 
 

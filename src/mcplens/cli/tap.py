@@ -99,15 +99,14 @@ def command(
 
 
 def _tap(flags: CommandOptions, target: Target) -> int:
-    from mcplens.bus import Publisher
-    from mcplens.tap.backlog import TapBus
+    from mcplens.tap.backlog import TapBus, TapPublisher
     from mcplens.tap.conversation import Conversation
     from mcplens.tap.stdio import StdioTap
 
     launch = _launch(target)
     bus = TapBus(_warn)
-    publish = Publisher(bus, target.name)
-    conversation = Conversation(publish, bus.clock)
+    publish = TapPublisher(bus, target.name)
+    conversation = Conversation(publish)
     names = tuple(sorted(target.options.get("env") or ()))
     _spare_collector()
     with recording(flags, bus, target):

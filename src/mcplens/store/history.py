@@ -23,7 +23,8 @@ from mcplens.store.lenient_json import from_json
 from mcplens.store.recorded_secrets import KeysOf, Maskers
 from mcplens.store.request_records import RequestRows, gather
 from mcplens.store.row_decoding import StoredEvent, decode_row
-from mcplens.store.rows import Row, mask_row
+from mcplens.store.row_masking import mask_row
+from mcplens.store.rows import Row
 from mcplens.store.schema import SEQ_BITS, SEQ_MASK, Locked, Unusable, explain, open_to_read
 from mcplens.store.segments import (
     LOST_BYTES,

@@ -3,7 +3,7 @@ secrets in commands, and every secret that is known by its value (known_secrets.
 
 A masked value keeps its length, and a `Mask` says where it was. Headers and URLs of HTTP exchanges
 are masked by their names before they are published (protocol/secret_masking.py); here also headers
-that the configuration calls secret. Called by rows.py.
+that the configuration calls secret. Called by row_masking.py.
 """
 
 from __future__ import annotations

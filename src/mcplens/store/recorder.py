@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Final, Self
 
 from mcplens.bus import Bus
 from mcplens.clock import Clock, SystemClock
-from mcplens.events import Event, EventsMissed
+from mcplens.events import Event, EventsMissed, Passed
 from mcplens.store.database import Database, Run
 from mcplens.store.live_runs import LiveMark
 from mcplens.store.retention import Retention
-from mcplens.store.rows import Row, RowEncoder
+from mcplens.store.row_encoding import RowEncoder
+from mcplens.store.rows import Row
 from mcplens.store.schema import Locked, Unusable
 from mcplens.store.server_output import DEFAULT_OUTPUT_BYTES, OutputThinner
 
@@ -38,7 +39,7 @@ _LOOK_S: Final = 0.02
 # Largest transaction, so that other writers wait only for a moment.
 _BATCH_EVENTS: Final = 4_096
 _BATCH_BYTES: Final = 8 * 1024 * 1024
-# Rows that are encoded at a time: the size of a block.
+# Events that are encoded, and rows that are packed, at a time: the size of a block.
 _SLICE_EVENTS: Final = 256
 # A larger slice is split, so that transactions keep their size.
 _SLICE_BYTES: Final = 1024 * 1024
@@ -216,7 +217,7 @@ class Recorder:
             return
         # They are consecutive: only events before the first can be missing.
         first = events[0]
-        self._miss_until(first.seq - 1, first.wall, first.mono)
+        self._miss_until(_first_seq(first) - 1, first.wall, first.mono)
         end = len(events) if is_due else len(events) // _SLICE_EVENTS * _SLICE_EVENTS
         for at in range(0, end, _SLICE_EVENTS):
             taken = events[at : min(at + _SLICE_EVENTS, end)]
@@ -224,8 +225,10 @@ class Recorder:
             self._last_seq = taken[-1].seq
 
     def _record(self, events: list[Event]) -> None:
-        for rows, size_bytes in _cut(self._rows_of(events)):
-            self._add(rows, size_bytes)
+        rows = self._rows_of(events)
+        for at in range(0, len(rows), _SLICE_EVENTS):
+            for some, size_bytes in _cut(rows[at : at + _SLICE_EVENTS]):
+                self._add(some, size_bytes)
 
     def _add(self, rows: list[Row], size_bytes: int) -> None:
         self._each(lambda destination: destination.add(rows))
@@ -238,20 +241,20 @@ class Recorder:
         try:
             return self._encoder.encode(events)
         except Exception:  # a bug: encode one by one, so that the others are recorded
-            return [self._row_of(event) for event in events]
+            return [row for event in events for row in self._rows_of_one(event)]
 
-    def _row_of(self, event: Event) -> Row:
-        """The row of one event; EventsMissed in place of one that cannot be encoded."""
+    def _rows_of_one(self, event: Event) -> list[Row]:
+        """The rows of one event; EventsMissed in place of one that cannot be encoded."""
         try:
-            (row,) = self._encoder.encode([event])
+            return self._encoder.encode([event])
         except Exception as problem:
-            self.missed_count += 1
+            first_seq = _first_seq(event)
+            self.missed_count += event.seq - first_seq + 1
             if self.problem is None:
                 reason = type(problem).__name__  # its text may contain a secret
                 kind = type(event).__name__
                 self._report(f"event {event.seq} ({kind}) is not recorded: {reason}")
-            row = self._missed(event.seq, event.seq, event.wall, event.mono)
-        return row
+            return [self._missed(first_seq, event.seq, event.wall, event.mono)]
 
     def _missed(self, first: int, last: int, wall: float, mono: float) -> Row:
         """The row in place of events that are not recorded."""
@@ -315,6 +318,10 @@ class Recorder:
         self.problem = text
         if self._warn is not None:
             self._warn(text)
+
+
+def _first_seq(event: Event) -> int:
+    return event.from_seq if isinstance(event, Passed) else event.seq
 
 
 def _cut(rows: list[Row]) -> Iterator[tuple[list[Row], int]]:

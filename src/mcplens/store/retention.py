@@ -13,7 +13,7 @@ import msgspec
 
 from mcplens.events import EventsMissed
 from mcplens.store.blocks import pack
-from mcplens.store.rows import RowEncoder
+from mcplens.store.row_encoding import RowEncoder
 from mcplens.store.schema import SEQ_BITS, SEQ_MASK, insert_blocks
 from mcplens.store.segments import remove_unused, total_bytes, unpack_places
 

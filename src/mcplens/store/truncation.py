@@ -1,7 +1,8 @@
 """Truncates methods and ids in rows, since a server may send very long ones.
 
 Thousands of rows are kept, here and in the browser; the bytes of a message are kept whole. A
-truncated value is not truncated again. Pure; called by rows.py, trace.py and web/event_rows.py.
+truncated value is not truncated again. Pure; called by row_encoding.py, trace.py and
+web/event_rows.py.
 """
 
 from __future__ import annotations

@@ -13,11 +13,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from mcplens.bus import Bus
+from msgspec.structs import force_setattr
+
+from mcplens.bus import Bus, Publisher, Subscription
 from mcplens.clock import SystemClock
 from mcplens.errors import classify
-from mcplens.events import Event
+from mcplens.events import Event, Passed
 from mcplens.logs import get_logger
+from mcplens.tap.passed_events import events_of
 
 # Half a second of a client that calls as fast as it can.
 _MOST_PIECES: Final = 16 * 1024
@@ -55,7 +58,7 @@ class Backlog:
         self._warn = warn
         self._waiting: deque[tuple[float, float, Callable[[Any], None], Any, int]] = deque()
         self._size = 0  # of the bytes that wait, at least: threads may overwrite each other's sums
-        self._reading = threading.Lock()  # the bus and the conversation are for one thread
+        self.reading = threading.Lock()  # the bus and the conversation are for one thread
 
     def __repr__(self) -> str:
         return f"<Backlog {'on' if self.is_on else 'off'}, {len(self._waiting)} pieces wait>"
@@ -70,10 +73,8 @@ class Backlog:
             self.read(_PIECES_AT_A_TIME)
 
     def read(self, most: int | None = None) -> None:
-        """Have what waits be read, or a part of it."""
-        if not self._waiting:
-            return
-        with self._reading:
+        """Have what waits be read, or a part of it; what another thread reads now is waited for."""
+        with self.reading:
             count = len(self._waiting)
             try:
                 self._read_some(count if most is None else min(count, most))
@@ -92,7 +93,7 @@ class Backlog:
 
 
 class TapBus(Bus):
-    """The bus of a tap: reading it reads first what has passed."""
+    """The bus of a tap, read by the recorder: reading it reads first what has passed."""
 
     def __init__(self, warn: Warn = _log.warning) -> None:
         self.clock = PassedClock()
@@ -103,15 +104,56 @@ class TapBus(Bus):
         self.backlog.is_on = True
         super().expect_readers()
 
+    def publish_passed(self, event: Passed, event_count: int, size_bytes: int) -> int:
+        """Publish so many events as one; returns the seq of the last of them."""
+        seq = self._last_seq = self._last_seq + event_count
+        force_setattr(event, "seq", seq)
+        ring, sizes = self._ring, self._sizes
+        if len(ring) == self._max_events:
+            self._bytes -= sizes[0]
+        ring.append(event)
+        sizes.append(size_bytes)
+        self._bytes += size_bytes
+        if self._bytes > self._max_bytes:
+            self._shrink()
+        return seq
+
     @property
     def last_seq(self) -> int:
         self.backlog.read()
         return self._last_seq
 
     def since(self, seq: int) -> list[Event]:
+        """The events after `seq`, those of a message in one; the recorder has those before."""
+        with self.backlog.reading:
+            self._forget_until(seq)
         self.backlog.read()
-        return super().since(seq)
+        return list(self._ring)
+
+    def _forget_until(self, seq: int) -> None:
+        if seq == self._last_seq:  # almost always
+            self._ring.clear()
+            self._sizes.clear()
+            self._bytes = 0
+        while self._ring and self._ring[0].seq <= seq:
+            self._ring.popleft()
+            self._bytes -= self._sizes.popleft()
 
     def kept(self) -> list[Event]:
         self.backlog.read()
-        return super().kept()
+        return [each for event in super().kept() for each in events_of(event)]
+
+    def subscribe(self, after_seq: int | None = None) -> Subscription:
+        raise NotImplementedError("the bus of a tap is read by a recorder")
+
+
+class TapPublisher(Publisher):
+    """The bus as a tap uses it; `times` is when what is read now has passed: monotonic, wall."""
+
+    __slots__ = ("publish_passed", "run_id", "times")
+
+    def __init__(self, bus: TapBus, server_id: str) -> None:
+        super().__init__(bus, server_id)
+        self.publish_passed = bus.publish_passed
+        self.run_id = bus.run_id
+        self.times = bus.clock.times

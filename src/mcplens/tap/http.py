@@ -18,11 +18,10 @@ from functools import partial
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
-from mcplens.bus import Publisher
 from mcplens.errors import ConfigurationError
 from mcplens.events import Remark
 from mcplens.protocol.secret_masking import mask_url
-from mcplens.tap.backlog import TapBus
+from mcplens.tap.backlog import TapBus, TapPublisher
 from mcplens.tap.conversation import Conversation
 from mcplens.tap.http_framing import ResponseFraming
 from mcplens.tap.http_head import Heads
@@ -60,9 +59,8 @@ class HttpTap:
             )
         self._is_tls = self.target.scheme in ("https", "wss")
         self._netloc = self.target.netloc.rpartition("@")[2]
-        self._clock = bus.clock
-        self._publish = Publisher(bus, name)
-        self._conversation = Conversation(self._publish, bus.clock)
+        self._publish = TapPublisher(bus, name)
+        self._conversation = Conversation(self._publish)
         self._context = context if self._is_tls else None
         self._allowed_hosts = allowed_hosts
         self._rewrites_auth = rewrites_auth
@@ -143,7 +141,7 @@ class HttpTap:
 
     def observe(self, responses: ResponseFraming) -> ObservedConnection:
         origin = f"{'s' if self._is_tls else ''}://{self._netloc}"
-        return ObservedConnection(self._conversation, self._publish, self._clock, origin, responses)
+        return ObservedConnection(self._conversation, self._publish, origin, responses)
 
     def rewriting(self) -> MessageRewriting | None:
         if not self._rewrites_auth:

@@ -145,6 +145,11 @@ class ResponseHead(Head):
         if not is_status or not self.first[0].startswith("HTTP/1."):
             self.problem = f"not the first line of an HTTP response: {' '.join(self.first)[:100]!r}"
 
+    @property
+    def about(self) -> tuple[Headers, int, str]:
+        """What the recording says of it: the headers without secrets, status and reason."""
+        return self.shown, self.status, self.reason
+
 
 H = TypeVar("H", bound=Head)
 

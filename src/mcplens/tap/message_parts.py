@@ -60,8 +60,6 @@ def fields_of(frame: Frame) -> Mapping[str, Any]:
 
 def meta_of(frame: Frame) -> Mapping[str, Any] | None:
     """The metadata of a request; the rest of its params is not decoded."""
-    if b'"_meta"' not in frame.raw:
-        return None
     try:
         meta = msgspec.json.decode(_decode_params(frame.body).meta)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -54,6 +54,14 @@ class OpenRequests:
     def answered(self, identity: RequestId | None) -> OpenRequest | None:
         return None if identity is None else self._by_id.pop(identity, None)
 
+    def take(self, identity: RequestId | None) -> OpenRequest | None:
+        """The request that this answers, which is then open no more; None if nobody waits."""
+        request = None if identity is None else self._by_id.get(identity)
+        if request is None or request.is_over:
+            return None
+        del self._by_id[request.id]
+        return request
+
     def end(self, request: OpenRequest) -> bool:
         """The side that asked does not wait any more; False if it did not before."""
         if request.is_over or self._by_id.get(request.id) is not request:

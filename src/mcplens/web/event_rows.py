@@ -14,7 +14,8 @@ import msgspec
 from mcplens.events import Event
 from mcplens.protocol.eras import STATELESS_ERRORS, UNSUPPORTED_VERSION
 from mcplens.store.lenient_json import to_json
-from mcplens.store.rows import Row, RowEncoder
+from mcplens.store.row_encoding import RowEncoder
+from mcplens.store.rows import Row
 from mcplens.store.segments import lost_body
 from mcplens.store.truncation import short_id, short_method
 from mcplens.web.api.events import EventView

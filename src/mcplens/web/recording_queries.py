@@ -20,7 +20,8 @@ from mcplens.store.live_runs import is_live
 from mcplens.store.pins import find_pin
 from mcplens.store.replay import is_request
 from mcplens.store.row_decoding import StoredEvent, decode_row
-from mcplens.store.rows import FRAME_KINDS, Row, RowEncoder, exact_row
+from mcplens.store.row_encoding import RowEncoder, exact_row
+from mcplens.store.rows import FRAME_KINDS, Row
 from mcplens.web.api.events import EventPage, EventView, MatchesView, RunPage, RunView
 from mcplens.web.event_rows import event_view
 from mcplens.web.thread_pool import run_in_thread

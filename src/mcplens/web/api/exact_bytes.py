@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from mcplens.errors import InspectorError
-from mcplens.store.rows import exact_row
+from mcplens.store.row_encoding import exact_row
 from mcplens.web.recording_queries import kept_event
 from mcplens.web.registry import Command, command
 from mcplens.workspace.workspace import Workspace

@@ -12,7 +12,7 @@ import msgspec
 
 from mcplens.store import pins, run_deletion
 from mcplens.store.recorded_secrets import Maskers
-from mcplens.store.rows import mask_rows
+from mcplens.store.row_masking import mask_rows
 from mcplens.web.api.events import EventView
 from mcplens.web.event_rows import event_view
 from mcplens.web.recording_queries import row_of

@@ -1,0 +1,67 @@
+"""`mcplens tap -- COMMAND` in front of a server that never reads."""
+
+import os
+import select
+import signal
+import sys
+
+import pytest
+
+from mcplens.events import FrameSent, ProcessExited
+from mcplens.store.history import History
+from mcplens.store.row_decoding import decode_row
+from tests.cli.shell import Shell, read_until
+from tests.cli.test_tap_limits import MEGABYTE, most_memory
+
+# Reads nothing, but writes to both streams when it gets a signal.
+DEAF = """
+import os, signal
+def answer(*_):
+    os.write(1, b"still here\\n")
+    os.write(2, b"and here\\n")
+signal.signal(signal.SIGUSR1, answer)
+os.write(1, b"ready\\n")
+while True:
+    signal.pause()
+"""
+LINE = b'{"jsonrpc":"2.0","method":"notifications/x","params":["%s"]}\n' % (b"y" * 4_000)
+
+
+def fill(descriptor: int) -> int:
+    """Write until nobody takes any more; gives how much was taken."""
+    os.set_blocking(descriptor, False)
+    taken = 0
+    # A second without a reader: a pipe that is read again is writable at once.
+    while select.select([], [descriptor], [], 1.0)[1]:
+        taken += os.write(descriptor, LINE)
+    return taken
+
+
+def test_a_server_that_never_reads_stops_its_client_as_a_pipe_would_and_nothing_else(
+    shell: Shell,
+) -> None:
+    with shell.start("tap", "--", sys.executable, "-c", DEAF) as tap:
+        assert tap.stdin is not None
+        assert tap.stdout is not None
+        assert tap.stderr is not None
+        read_until(tap.stdout.fileno(), b"ready\n")
+        taken = fill(tap.stdin.fileno())
+        # Two pipes of 64 KiB, and one read of ours; without the tap it is one pipe.
+        assert 64 * 1024 <= taken < MEGABYTE
+        assert most_memory(tap.pid) < 100 * MEGABYTE
+        # Signals, and what the server says, pass on as before.
+        for _ in range(2):
+            tap.send_signal(signal.SIGUSR1)
+            read_until(tap.stdout.fileno(), b"still here\n")
+            read_until(tap.stderr.fileno(), b"and here\n")
+        tap.send_signal(signal.SIGTERM)
+        assert tap.wait(30) == -signal.SIGTERM
+        assert tap.stdout.read() == b""
+        with pytest.raises(BrokenPipeError):
+            os.write(tap.stdin.fileno(), LINE)
+    with History(shell.state / "recording.sqlite3") as history:
+        recorded = [decode_row(run_id, row).event for run_id, row in history.scan()]
+    sent = [event for event in recorded if isinstance(event, FrameSent)]
+    assert LINE.removesuffix(b"\n") in {event.message.raw for event in sent}
+    (exited,) = [event for event in recorded if isinstance(event, ProcessExited)]
+    assert exited.signal == "SIGTERM"
