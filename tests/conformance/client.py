@@ -126,6 +126,29 @@ async def answer_before_there_is_a_result(url: str, version: str) -> None:
             group.create_task(client.call_tool(tool.name))
 
 
+@scenario("sep-2640-client-no-prefetch")
+async def list_skills(url: str, version: str) -> None:
+    async with mcplens.connect(url, protocol_version=version) as client:
+        await client.list_skills()
+
+
+async def load_every_skill(url: str, version: str) -> None:
+    """SKILL.md first; the other files only of a skill that was verified."""
+    async with mcplens.connect(url, protocol_version=version) as client:
+        for skill in await client.list_skills():
+            try:
+                await client.read_skill_file(skill)
+            except mcplens.SkillMismatch as mismatch:
+                print(f"{skill.name} is not loaded: {mismatch}", file=sys.stderr)
+                continue
+            for file in skill.files:
+                await client.read_skill_file(skill, file.uri)
+
+
+for _name in ("digest", "frontmatter", "size"):
+    scenario(f"sep-2640-client-verify-{_name}")(load_every_skill)
+
+
 CLIENT_METADATA_URL = "https://conformance-test.local/client-metadata.json"
 
 

@@ -96,6 +96,13 @@ OTHER_SIGN_INS = {
         "auth/2025-03-26-oauth-metadata-backcompat",
     },
 }
+# Of the skills extension, which no list of a revision has either; each is run alone.
+SKILLS = {
+    "sep-2640-client-no-prefetch",
+    "sep-2640-client-verify-digest",
+    "sep-2640-client-verify-frontmatter",
+    "sep-2640-client-verify-size",
+}
 _REVISION_OF_SUITE = {"extensions": "2025-11-25", "backcompat": "2025-03-26"}
 
 SCENARIO_TIMEOUT_S = 30
@@ -234,6 +241,17 @@ async def test_every_way_to_sign_in_passes(version: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("suite", OTHER_SIGN_INS)
 async def test_every_other_way_to_sign_in_passes(suite: str, tmp_path: Path) -> None:
     await all_pass(suite, _REVISION_OF_SUITE[suite], OTHER_SIGN_INS[suite], tmp_path)
+
+
+@pytest.mark.parametrize("version", EXPECTED)
+async def test_skills_are_verified_and_not_fetched_ahead(version: str, tmp_path: Path) -> None:
+    async with warm_client() as command:
+        verdicts = await asyncio.gather(
+            *(run_scenario(name, version, tmp_path / name, command) for name in sorted(SKILLS))
+        )
+    for name, verdict in zip(sorted(SKILLS), verdicts, strict=True):
+        assert verdict.is_pass, f"{name}: {dict(verdict.counts)}\n{verdict.log}"
+        assert verdict.counts["SKIPPED"] == 0
 
 
 @pytest.mark.parametrize("version", EXPECTED)

@@ -29,6 +29,7 @@ TASKS = (
     "tasks-request-state-removal", "tasks-mrtr-input", "tasks-request-headers",
     "tasks-dispatch-and-envelope", "tasks-required-task-error", "tasks-mrtr-composition",
 )  # fmt: skip
+SKILLS = ("sep-2640-skills-enumeration", "sep-2640-skills-manifest", "sep-2640-skills-directory")
 SUITE_TIMEOUT_S = 100
 
 
@@ -97,11 +98,19 @@ async def test_every_scenario_of_a_revision_passes(url: str, version: str, tmp_p
     assert len(found) == SCENARIOS[version]
 
 
-async def test_every_scenario_of_the_tasks_extension_passes(url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("extension", "names"), [("tasks", TASKS), ("skills", SKILLS)])
+async def test_every_scenario_of_an_extension_passes(
+    url: str, extension: str, names: tuple[str, ...], tmp_path: Path
+) -> None:
     async def one(name: str) -> dict[str, Counter[str]]:
         options = ("--scenario", name, "--spec-version", "2026-07-28", "--force")
         return await judge(url, tmp_path / name, *options)
 
-    results = await asyncio.gather(*(one(name) for name in TASKS))
-    assert [failures(found) for found in results] == [{}] * len(TASKS)
-    assert [len(found) for found in results] == [1] * len(TASKS)
+    results = await asyncio.gather(*(one(name) for name in names))
+    assert [failures(found) for found in results] == [{}] * len(names)
+    assert [len(found) for found in results] == [1] * len(names)
+    if extension == "skills":
+        statuses = Counter[str]()
+        for found in results:
+            statuses += sum(found.values(), Counter())
+        assert statuses.keys() == {"SUCCESS"}  # nothing skipped, and no warning

@@ -57,7 +57,7 @@ async def test_the_sdks_client_takes_every_list_and_calls_tools(
             if (cursor := page.next_cursor) is None:
                 break
         assert len(names) > 70
-        assert len((await client.list_resources()).resources) == 10
+        assert len((await client.list_resources()).resources) == 14
         assert len((await client.list_prompts()).prompts) == 4
         added = await client.call_tool("add", {"a": 2, "b": 3})
         assert added.structured_content == {"sum": 5}

@@ -11,7 +11,10 @@ from tests.docs.markdown import DOCS, ROOT, Block, blocks
 
 pytestmark = pytest.mark.slow
 
-PAGES = (ROOT / "README.md", DOCS / "howto" / "command-line.md", DOCS / "howto" / "contract.md")
+PAGES = (
+    ROOT / "README.md",
+    *(DOCS / "howto" / name for name in ("command-line.md", "contract.md", "skills.md")),
+)
 # An example takes a few seconds at most; this only bounds one that hangs.
 RUN_TIMEOUT_S = 60
 

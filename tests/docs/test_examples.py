@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 PAGES = (
     ROOT / "README.md",
-    *(DOCS / "howto" / name for name in ("python.md", "handlers.md", "notebook.md")),
+    *(DOCS / "howto" / name for name in ("python.md", "handlers.md", "notebook.md", "skills.md")),
 )
 
 # What a reader puts his own address for: the server that stands in, and the part that is replaced.

@@ -180,7 +180,7 @@ async def test_a_relaying_owner_declares_all_and_refuses_questions_of_no_client(
 async def test_without_relaying_nothing_is_declared_that_no_profile_answers() -> None:
     async with Rig(entries={"one": {"roots": ({"uri": "file:///tmp"},)}}) as rig:
         declared = rig.server.sent("initialize")[0]["params"]["capabilities"]
-        assert declared.keys() == {"roots"}
+        assert declared.keys() == {"roots", "extensions"}
 
 
 async def test_the_profile_of_the_entry_answers_what_belongs_to_no_call() -> None:

@@ -72,7 +72,7 @@ def outside(uri: str) -> dict[str, Any]:
         ({"uri": "skill://docs/pdf-forms"}, "does not end with /SKILL.md"),
         ({"uri": "skill://docs/../pdf-forms/SKILL.md"}, "path segment '..'"),
         ({"uri": "skill://docs/%2e%2E/pdf-forms/SKILL.md"}, "path segment '%2e%2E'"),
-        ({"uri": "skill://docs/other/SKILL.md"}, "the folder 'other' in the uri is not the name"),
+        ({"uri": "skill://docs/other/SKILL.md"}, "the folder is 'other' and the name 'pdf-forms'"),
         ({"frontmatter": None}, "frontmatter is not an object but missing"),
         ({"frontmatter": {"name": "pdf-forms"}}, "frontmatter has no description"),
         ({"frontmatter": {**FRONT, "name": "PDF--forms"}}, "breaks the rules"),

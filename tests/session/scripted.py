@@ -39,6 +39,9 @@ EVERYTHING: dict[str, Any] = {
     "tasks": {"list": {}, "cancel": {}},
 }
 
+# What a client declares to every server, whatever it handles: that it can read skills.
+SKILLS: dict[str, Any] = {"extensions": {"io.modelcontextprotocol/skills": {}}}
+
 
 class Refuse:
     """An answer that is a JSON-RPC error."""

@@ -6,11 +6,8 @@ from typing import Any
 
 import pytest
 
-from .scripted import STATELESS, Rig, ScriptedServer
+from .scripted import SKILLS, STATELESS, Rig, ScriptedServer
 from .server_questions import ELICIT, HELLO, SAMPLE, everything, result_of
-
-# A host that can read skills says so to every server.
-SKILLS: dict[str, Any] = {"extensions": {"io.modelcontextprotocol/skills": {}}}
 
 
 async def test_nothing_but_skills_is_declared_unless_it_was_asked_for() -> None:

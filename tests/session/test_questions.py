@@ -18,7 +18,7 @@ from mcplens.events import (
 from mcplens.session.question_handler import ServerRequest
 from mcplens.session.server_requests import MAX_QUESTIONS
 
-from .scripted import SILENT, ExchangeTransport, Rig, ScriptedServer, failure, text
+from .scripted import SILENT, SKILLS, ExchangeTransport, Rig, ScriptedServer, failure, text
 
 ASK = "elicitation/create"
 
@@ -246,14 +246,14 @@ async def test_what_is_advertised_is_what_has_a_handler(
 ) -> None:
     async with Rig(handlers=dict.fromkeys(handlers, lambda request: {})) as rig:
         (initialize,) = rig.server.sent("initialize")
-        assert initialize["params"]["capabilities"] == capabilities
+        assert initialize["params"]["capabilities"] == {**capabilities, **SKILLS}
 
 
 async def test_capabilities_that_were_given_are_advertised_as_they_are() -> None:
     given = {"roots": {"listChanged": True}, "experimental": {"x": {}}}
     async with Rig(handlers={"roots/list": lambda r: {}}, capabilities=given) as rig:
         (initialize,) = rig.server.sent("initialize")
-        assert initialize["params"]["capabilities"] == given
+        assert initialize["params"]["capabilities"] == {**given, **SKILLS}
 
 
 async def test_a_handler_can_be_taken_away() -> None:

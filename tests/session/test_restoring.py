@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mcplens.events import ResourceRefreshed
 
-from .scripted import STATELESS, Refuse, Rig, ScriptedServer
+from .scripted import SKILLS, STATELESS, Refuse, Rig, ScriptedServer
 
 
 async def reconnected(rig: Rig) -> None:
@@ -72,7 +72,7 @@ async def test_handlers_stay() -> None:
         heard: list[object] = []
         rig.client.set_notification_handler("notifications/x", heard.append)
         await reconnected(rig)
-        assert rig.server.sent("initialize")[0]["params"]["capabilities"] == {"roots": {}}
+        assert rig.server.sent("initialize")[0]["params"]["capabilities"] == {"roots": {}, **SKILLS}
         rig.server.ask("q", "roots/list")
         rig.server.notify("notifications/x", {"a": 1})
         await rig.settle()

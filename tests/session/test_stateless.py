@@ -20,6 +20,7 @@ from mcplens.events import (
 from .scripted import (
     EVERYTHING,
     SILENT,
+    SKILLS,
     STATELESS,
     ExchangeTransport,
     Refuse,
@@ -75,7 +76,7 @@ async def test_every_request_carries_the_envelope() -> None:
                 continue
             meta = request["params"]["_meta"]
             assert meta[META + "protocolVersion"] == STATELESS
-            assert meta[META + "clientCapabilities"] == {}
+            assert meta[META + "clientCapabilities"] == SKILLS
             assert meta[META + "clientInfo"] == {"name": "me", "version": "3"}
         (call,) = rig.server.sent("tools/call")
         assert call["params"]["_meta"]["example.com/x"] == 1
@@ -85,7 +86,7 @@ async def test_every_request_carries_the_envelope() -> None:
 async def test_the_envelope_advertises_what_has_a_handler() -> None:
     async with stateless(handlers={"roots/list": lambda request: {}}) as rig:
         (discover,) = rig.server.sent("server/discover")
-        assert discover["params"]["_meta"][META + "clientCapabilities"] == {"roots": {}}
+        assert discover["params"]["_meta"][META + "clientCapabilities"] == {"roots": {}, **SKILLS}
 
 
 async def test_a_log_level_goes_into_each_request_from_then_on() -> None:

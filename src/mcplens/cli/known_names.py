@@ -25,6 +25,8 @@ LISTS: Final = {
     "read": ("resources", "resource_templates"),
     "subscribe": ("resources",),
     "complete": ("prompts", "resource_templates"),
+    "skills": (),
+    "skill": ("skills",),
 }
 
 _FILE_NAME: Final = "known-names.json"
@@ -73,7 +75,9 @@ def _described(item: Any) -> tuple[str, list[str]]:
         from mcplens.protocol.uri_templates import variables_of
 
         return item.uri_template, [one.name for one in variables_of(item.uri_template)]
-    return (item.uri, []) if isinstance(item, Resource) else ("", [])
+    if isinstance(item, Resource):
+        return item.uri, []
+    return getattr(item, "name", ""), []  # a skill
 
 
 def _read() -> dict[str, dict[str, Names]]:

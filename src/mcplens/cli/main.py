@@ -34,6 +34,8 @@ COMMANDS = {
     "subscribe": ("watch", "subscribe", "Follow a resource."),
     "prompts": ("list_commands", "prompts", "List prompts."),
     "prompt": ("prompt", "command", "Get a prompt."),
+    "skills": ("skills", "skills", "List skills, verify them, compare them with a folder."),
+    "skill": ("skills", "skill", "Show or verify a skill, or read a file of it."),
     "complete": ("complete", "command", "Get suggestions for an argument."),
     "request": ("request", "command", "Send any request."),
     "raw": ("raw", "command", "Send raw bytes."),

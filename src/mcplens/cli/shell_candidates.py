@@ -96,7 +96,7 @@ class Candidates:
         for kind in LISTS.get(command, ()):
             key = _KEYS.get(kind, "name")
             for item in await self._list(kind):
-                about = output.first_line(item.title or item.description)
+                about = output.first_line(getattr(item, "title", None) or item.description)
                 found.append(Candidate(str(getattr(item, key)), about))
         return found
 

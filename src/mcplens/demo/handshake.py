@@ -9,6 +9,7 @@ from mcplens.demo.experimental import EXPERIMENTAL
 from mcplens.demo.media import ICON
 from mcplens.demo.registry import Json, method
 from mcplens.demo.request_context import RequestContext
+from mcplens.demo.skills import SKILLS
 from mcplens.demo.tasks import EXTENSION
 from mcplens.protocol.eras import HANDSHAKE_VERSIONS, SERVER_INFO, VERSIONS, Era
 from mcplens.version import VERSION
@@ -45,7 +46,7 @@ async def initialize(context: RequestContext) -> Json:
     tasks: Json = {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}
     return {
         "protocolVersion": version,
-        "capabilities": {**_CAPABILITIES, "extensions": UI, "tasks": tasks},
+        "capabilities": {**_CAPABILITIES, "extensions": {**UI, **SKILLS}, "tasks": tasks},
         "serverInfo": _SERVER,
         "instructions": INSTRUCTIONS,
     }
@@ -55,7 +56,7 @@ async def initialize(context: RequestContext) -> Json:
 async def discover(context: RequestContext) -> Json:
     return {
         "supportedVersions": list(VERSIONS),
-        "capabilities": {**_CAPABILITIES, "extensions": {EXTENSION: {}, **UI}},
+        "capabilities": {**_CAPABILITIES, "extensions": {EXTENSION: {}, **UI, **SKILLS}},
         "instructions": INSTRUCTIONS,
     }
 
@@ -73,6 +74,8 @@ _TTL_MS: Final = {
     "resources/list": 10_000,
     "resources/templates/list": 10_000,
     "resources/read": 0,
+    "skills/list": 10_000,
+    "skills/get": 10_000,
 }
 
 

@@ -47,7 +47,8 @@ async def list_tools(context: RequestContext) -> Json:
 @method("resources/list")
 async def list_resources(context: RequestContext) -> Json:
     added = context.demo.catalog.added["resources"]
-    return page("resources", [item.definition for item in RESOURCES.values()] + added, context)
+    listed = [item.definition for item in RESOURCES.values() if item.is_listed]
+    return page("resources", listed + added, context)
 
 
 @method("resources/templates/list")

@@ -68,8 +68,8 @@ WITH_TOOLS: Final = (
     "broken", "broken_wire", "broken_list",
 )  # fmt: skip
 _WITH_METHODS: Final = (
-    "completion", "experimental", "handshake", "lists", "logs", "prompts",
-    "resources", "subscriptions", "task_extension", "task_methods", "templates", "tool_calls",
+    "completion", "experimental", "handshake", "lists", "logs", "prompts", "resources", "skills",
+    "subscriptions", "task_extension", "task_methods", "templates", "tool_calls",
 )  # fmt: skip
 
 

@@ -28,19 +28,26 @@ Contents = Json | list[Json]
 class DemoResource:
     definition: Json
     read: Callable[[RequestContext], Contents | Awaitable[Contents]]
+    is_listed: bool = True
 
 
 RESOURCES: dict[str, DemoResource] = {}
 
 
 def resource(
-    uri: str, name: str, mime_type: str, description: str, **more: Any
+    uri: str,
+    name: str,
+    mime_type: str,
+    description: str,
+    *,
+    is_listed: bool = True,
+    **more: Any,
 ) -> Callable[[Callable[[RequestContext], Any]], Callable[[RequestContext], Any]]:
     """Offer a resource; the function gives its contents, without URI and type."""
 
     def offer(read: Callable[[RequestContext], Any]) -> Callable[[RequestContext], Any]:
         about = {"uri": uri, "name": name, "mimeType": mime_type, "description": description}
-        RESOURCES[uri] = DemoResource({**about, **more}, read)
+        RESOURCES[uri] = DemoResource({**about, **more}, read, is_listed)
         return read
 
     return offer

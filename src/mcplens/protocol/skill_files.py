@@ -33,6 +33,7 @@ class SkillFileReport(msgspec.Struct, kw_only=True):
     digest: str = ""
     front_matter: FrontMatter | None = None  # of a SKILL.md
     findings: tuple[Finding, ...] = ()
+    raw: bytes = b""  # the result of resources/read
 
     @property
     def size(self) -> int:
@@ -79,8 +80,8 @@ def check_bytes(skill: Skill, report: SkillFileReport, blob: str | None = None) 
     """The checks of a file whose bytes are known: size, digest, then front matter."""
     report.digest = digest_of(report.data)
     findings: list[Finding] = []
-    if report.expected is not None:
-        findings += _mismatches(report.data, report.digest, report.expected, blob)
+    if report.expected is not None and (found := _mismatch(report, report.expected, blob)):
+        findings.append(found)
     if report.uri == skill.uri:
         report.front_matter = read_front_matter(report.data)
         findings += compare_front_matter(report.front_matter, skill)
@@ -123,16 +124,16 @@ def _bytes(content: ResourceContents, most_bytes: int) -> tuple[bytes, Finding |
 # -- mismatches and their causes ---------------------------------------------------------------
 
 
-def _mismatches(data: bytes, digest: str, file: SkillFile, blob: str | None) -> Iterator[Finding]:
-    if len(data) == file.size and digest == file.digest:
-        return
-    cause, why = _cause(data, digest, file, blob)
+def _mismatch(report: SkillFileReport, file: SkillFile, blob: str | None) -> Finding | None:
+    data, path = report.data, report.path
+    if len(data) == file.size and report.digest == file.digest:
+        return None
+    cause, why = _cause(data, report.digest, file, blob)
     if len(data) != file.size:
-        text = f"{file.uri} has {len(data):,} bytes, and the manifest says {file.size:,}; {why}"
-        yield Finding("size", text, True, cause, file.uri, str(file.size), str(len(data)))
-    if digest != file.digest:
-        text = f"the digest of {file.uri} is not that of the manifest; {why}"
-        yield Finding("digest", text, True, cause, file.uri, file.digest, digest)
+        text = f"{path} has {len(data):,} bytes, and the manifest says {file.size:,}; {why}"
+        return Finding("size", text, True, cause, file.uri, str(file.size), str(len(data)))
+    text = f"{path} has another digest than the manifest says; {why}"
+    return Finding("digest", text, True, cause, file.uri, file.digest, report.digest)
 
 
 def _cause(data: bytes, digest: str, file: SkillFile, blob: str | None) -> tuple[str, str]:

@@ -79,12 +79,18 @@ def text_findings(skill: Skill, uri: str, text: str) -> list[Finding]:
     if characters:
         first = characters[0]
         names = ", ".join(dict.fromkeys(one.text for one in characters[:5]))
-        text_of = f"{len(characters)} hidden characters ({names}), the first in line {first.line}"
+        count = _count(len(characters), "hidden character")
+        text_of = f"{count} ({names}), the first in line {first.line}"
         found.append(Finding("hidden", text_of, False, uri=uri))
     if comments := [one for one in hidden if one.kind == "comment"]:
-        text_of = f"{len(comments)} HTML comments, the first in line {comments[0].line}"
+        count = _count(len(comments), "HTML comment")
+        text_of = f"{count}, the first in line {comments[0].line}"
         found.append(Finding("comment", text_of, False, uri=uri))
     return found + _link_findings(skill, uri, text)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _link_findings(skill: Skill, uri: str, text: str) -> list[Finding]:

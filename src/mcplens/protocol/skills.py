@@ -205,7 +205,7 @@ def name_findings(name: str, directory: str) -> list[Finding]:
         found.append(Finding("name", text))
     segment = directory.rpartition("/")[2]
     if segment != name:
-        text = f"the folder {segment!r} in the uri is not the name {name!r}"
+        text = f"the folder is {segment!r} and the name {name!r}: they must be the same"
         found.append(Finding("name", text, expected=name, actual=segment))
     return found
 

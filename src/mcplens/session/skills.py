@@ -176,7 +176,9 @@ class Skills:
         self._refuse(skill, uri)
         frame = await self._rounds.send("resources/read", {"uri": uri}, options)
         result = typed(frame, "resources/read", ReadResult, self._connection.names)
-        return check_file(skill, uri, result, budget.file_bytes)
+        report = check_file(skill, uri, result, budget.file_bytes)
+        report.raw = result.raw
+        return report
 
     async def read(
         self,
