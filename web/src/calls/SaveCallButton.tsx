@@ -1,14 +1,11 @@
 // Saves a call to a collection, with a name and a description.
-import { ActionIcon, Autocomplete, Button, Popover, Textarea, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Popover } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { CallView } from "../api/types";
 import { Icon } from "../components/Icon";
 import { usePreference } from "../state/browserStorage";
-import { command } from "../state/commands";
+import { CollectionField, NameAndDescription } from "./SavedCallFields";
 import { saveCall } from "./savedCalls";
-
-// The backend's limit.
-const LONGEST = 100;
 
 /** A file name for the collection of a server. */
 const safeName = (serverId: string): string => serverId.replace(/[/\\:*?"<>|]/g, "-");
@@ -18,13 +15,6 @@ function Form({ call, onDone }: { call: CallView; onDone(): void }) {
   const [description, setDescription] = useState("");
   const [last, setLast] = usePreference("saved.collection", "");
   const [key, setKey] = useState(last || safeName(call.server_id));
-  const [known, setKnown] = useState<string[]>([]);
-  const loadKnown = (): void => {
-    command("ListCollections", {}).then(
-      ({ files }) => setKnown(files.map((file) => file.key)),
-      () => {},
-    );
-  };
   const submit = async (form: FormEvent): Promise<void> => {
     form.preventDefault();
     const tool = call.kind === "tool" ? { server_id: call.server_id, tool: call.name } : null;
@@ -35,30 +25,13 @@ function Form({ call, onDone }: { call: CallView; onDone(): void }) {
   };
   return (
     <form className="stack" onSubmit={(form) => void submit(form)}>
-      <TextInput
-        label="Name"
-        maxLength={LONGEST}
-        value={name}
-        onChange={(change) => setName(change.currentTarget.value)}
-        data-autofocus
+      <NameAndDescription
+        name={name}
+        description={description}
+        setName={setName}
+        setDescription={setDescription}
       />
-      <Textarea
-        label="Description"
-        autosize
-        minRows={1}
-        maxRows={4}
-        value={description}
-        onChange={(change) => setDescription(change.currentTarget.value)}
-      />
-      <Autocomplete
-        label="Collection"
-        description="A new name makes a new file; folder/name puts it into a folder"
-        data={known}
-        value={key}
-        onFocus={loadKnown}
-        onChange={setKey}
-        comboboxProps={{ withinPortal: false }}
-      />
+      <CollectionField value={key} onChange={setKey} />
       <span className="dim">
         Secrets, like tokens and passwords, are saved as <code>$&#123;NAME&#125;</code>.
       </span>

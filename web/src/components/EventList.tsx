@@ -1,12 +1,12 @@
 // A windowed list of events, one line each. It follows the newest row until the user scrolls up.
-import { Button } from "@mantine/core";
-import { type KeyboardEvent, type ReactNode, useEffect, useId } from "react";
+import { type KeyboardEvent, type ReactNode, useId } from "react";
 import type { EventView } from "../api/types";
 import { useRowHeights } from "../state/density";
 import { indexOfSeq } from "../values/seqIndex";
 import css from "./EventList.module.css";
-import { Icon } from "./Icon";
-import { useRowWindow } from "./useRowWindow";
+import lined from "./EventRows.module.css";
+import { FollowButton } from "./FollowButton";
+import { useRowWindow, useScrollToChosen } from "./useRowWindow";
 import { useStablePosition } from "./useStablePosition";
 
 interface Props {
@@ -29,12 +29,7 @@ export function EventList({ label, rows, chosen = null, onChoose, render, tone }
   const window = useRowWindow(rows.length, rowPx, true);
   useStablePosition(rows, window, true);
   const at = chosen === null ? -1 : indexOfSeq(rows, chosen);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the choice moves or comes in, not when other rows do
-  useEffect(() => {
-    if (at < 0) return;
-    window.follow(false);
-    window.scrollTo(at);
-  }, [chosen, at < 0]);
+  useScrollToChosen(window, chosen, at);
   const onKeyDown = (event: KeyboardEvent): void => {
     const steps: Record<string, number> = {
       ArrowDown: 1,
@@ -54,10 +49,10 @@ export function EventList({ label, rows, chosen = null, onChoose, render, tone }
   const visible = rows.slice(window.first, window.last);
   const isDrawn = at >= window.first && at < window.last;
   return (
-    <div className={css.place}>
+    <div className={lined.place}>
       <div
         ref={window.scroller}
-        className={css.scroller}
+        className={`${lined.scroller} ${css.scroller}`}
         onScroll={window.onScroll}
         onKeyDown={onKeyDown}
         role="listbox"
@@ -65,7 +60,7 @@ export function EventList({ label, rows, chosen = null, onChoose, render, tone }
         aria-activedescendant={isDrawn ? `${id}${chosen}` : undefined}
         tabIndex={0}
       >
-        <div style={{ height: window.height }} className={css.space} role="presentation">
+        <div style={{ height: window.height }} className={lined.space} role="presentation">
           <div style={{ transform: `translateY(${window.first * rowPx}px)` }} role="presentation">
             {visible.map((event) => (
               // biome-ignore lint/a11y/useKeyWithClickEvents: the list itself handles the keys
@@ -75,7 +70,7 @@ export function EventList({ label, rows, chosen = null, onChoose, render, tone }
                 role="option"
                 tabIndex={-1}
                 aria-selected={event.seq === chosen}
-                className={css.row}
+                className={`${lined.row} ${css.row}`}
                 data-tone={tone?.(event)}
                 onClick={() => onChoose?.(event)}
               >
@@ -85,17 +80,7 @@ export function EventList({ label, rows, chosen = null, onChoose, render, tone }
           </div>
         </div>
       </div>
-      {!window.isFollowing && rows.length > 0 && (
-        <Button
-          className={css.follow}
-          size="compact-xs"
-          variant="default"
-          leftSection={<Icon name="down" size={12} />}
-          onClick={() => window.follow(true)}
-        >
-          Follow the newest
-        </Button>
-      )}
+      {rows.length > 0 && <FollowButton window={window} />}
     </div>
   );
 }

@@ -1,5 +1,5 @@
 // Windowing for rows of fixed height: which rows are visible, and following the end.
-import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from "react";
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
 
 // Overscan, so that a quick scroll shows no gap.
 const BEYOND = 10;
@@ -116,4 +116,14 @@ export function useRowWindow(
   const top = Math.floor(place / rowHeight);
   const follow = setFollowing;
   return { scroller, first, last, top, height, isFollowing, follow, onScroll, scrollTo, shift };
+}
+
+/** Shows the chosen row, at this index or -1; the newest rows are no longer followed. */
+export function useScrollToChosen(window: RowWindow, chosen: number | null, at: number): void {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the choice moves or comes in, not when other rows do
+  useEffect(() => {
+    if (at < 0) return;
+    window.follow(false);
+    window.scrollTo(at);
+  }, [chosen, at < 0]);
 }

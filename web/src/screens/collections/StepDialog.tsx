@@ -1,7 +1,8 @@
 // Edits one saved call.
-import { Autocomplete, Button, Input, Modal, Select, Textarea, TextInput } from "@mantine/core";
+import { Autocomplete, Button, Input, Modal, Select, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { CollectionView, ErrorView, StepView } from "../../api/types";
+import { NameAndDescription } from "../../calls/SavedCallFields";
 import { Callout } from "../../components/Callout";
 import { CodeEditor } from "../../components/CodeEditor";
 import { ErrorNote } from "../../components/ErrorNote";
@@ -68,19 +69,11 @@ export function StepDialog({ view, step, onReload, onSaved, onClose }: Props) {
   return (
     <Modal opened onClose={onClose} title={`Edit ${step.name}`} size="lg">
       <form className="stack" onSubmit={submit}>
-        <TextInput
-          label="Name"
-          value={name}
-          onChange={(change) => setName(change.currentTarget.value)}
-          data-autofocus
-        />
-        <Textarea
-          label="Description"
-          autosize
-          minRows={1}
-          maxRows={4}
-          value={description}
-          onChange={(change) => setDescription(change.currentTarget.value)}
+        <NameAndDescription
+          name={name}
+          description={description}
+          setName={setName}
+          setDescription={setDescription}
         />
         <div className="row wrap" style={{ alignItems: "flex-end" }}>
           <Select

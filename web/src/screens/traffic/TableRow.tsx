@@ -1,6 +1,7 @@
 // One row of Traffic's table; drawn again only when something that it says changed.
 import { type MouseEvent, memo } from "react";
 import type { EventView } from "../../api/types";
+import lined from "../../components/EventRows.module.css";
 import { formatDuration } from "../../values/format";
 import type { DrawnRow } from "./cells";
 import type { TrafficColumn } from "./columns";
@@ -118,7 +119,7 @@ const Cells = memo(function Cells(props: CellProps) {
       id={id}
       role="row"
       tabIndex={-1}
-      className={css.row}
+      className={`${lined.row} ${css.row}`}
       aria-rowindex={index + 2}
       aria-selected={isSelected}
       aria-level={isTree ? row.level + 1 : undefined}

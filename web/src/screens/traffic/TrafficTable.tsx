@@ -1,10 +1,10 @@
 // The table of Traffic: heads, and rows of fixed height of which only those in view are drawn. It
 // follows the newest row until the user scrolls up or sorts.
-import { Button } from "@mantine/core";
-import { type CSSProperties, type ReactNode, useEffect, useId, useMemo } from "react";
+import { type CSSProperties, type ReactNode, useId, useMemo } from "react";
 import type { EventView } from "../../api/types";
-import { Icon } from "../../components/Icon";
-import { useRowWindow } from "../../components/useRowWindow";
+import lined from "../../components/EventRows.module.css";
+import { FollowButton } from "../../components/FollowButton";
+import { useRowWindow, useScrollToChosen } from "../../components/useRowWindow";
 import { useStablePosition } from "../../components/useStablePosition";
 import { useWidth } from "../../components/useWidth";
 import { useRowHeights } from "../../state/density";
@@ -57,22 +57,17 @@ export function TrafficTable(props: Props) {
   useStablePosition(rows, window, isOrdered);
   const { chosen, marked } = selection;
   const at = chosen === null ? -1 : indexOfRow(rows, chosen, isOrdered);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls when the choice moves or comes in, not when other rows do
-  useEffect(() => {
-    if (at < 0) return;
-    window.follow(false);
-    window.scrollTo(at);
-  }, [chosen, at < 0]);
+  useScrollToChosen(window, chosen, at);
   const keys = useTableKeys(rows, at, selection, tree, toggle);
   const visible = rows.slice(window.first, window.last);
   const hasBars = columns.some((column) => column.id === "waterfall");
   const fall = hasBars ? waterfallOf(visible, (event) => spanOf(event, context)) : null;
   const isDrawn = at >= window.first && at < window.last;
   return (
-    <div className={css.place} style={style}>
+    <div className={`${lined.place} ${css.place}`} style={style}>
       <div
         ref={window.scroller}
-        className={css.scroller}
+        className={`${lined.scroller} ${css.scroller}`}
         onScroll={window.onScroll}
         onKeyDown={keys.onKeyDown}
         role="grid"
@@ -90,7 +85,7 @@ export function TrafficTable(props: Props) {
           onSort={onSort}
           ticks={fall?.ticks ?? []}
         />
-        <div style={{ height: window.height }} className={css.space} role="presentation">
+        <div style={{ height: window.height }} className={lined.space} role="presentation">
           <div style={{ transform: `translateY(${window.first * rowPx}px)` }} role="presentation">
             {visible.map((event, index) => (
               <TableRow
@@ -111,17 +106,7 @@ export function TrafficTable(props: Props) {
         </div>
       </div>
       {rows.length === 0 && <div className={css.none}>{none}</div>}
-      {isLive && !window.isFollowing && sort === null && rows.length > 0 && (
-        <Button
-          className={css.follow}
-          size="compact-xs"
-          variant="default"
-          leftSection={<Icon name="down" size={12} />}
-          onClick={() => window.follow(true)}
-        >
-          Follow the newest
-        </Button>
-      )}
+      {isLive && sort === null && rows.length > 0 && <FollowButton window={window} />}
     </div>
   );
 }
