@@ -93,7 +93,7 @@ def test_the_answers_are_in_view_and_lead_to_what_is_wrong(browser: Browser, dem
             expect(response).to_be_focused()
             assert ends(panel.get_by_text("The response is empty.")) <= begins(answers(panel))
             window.shoot(f"focus sample {scheme}")
-            panel.get_by_role("combobox", name="Testing profile").press("ArrowDown")
+            panel.get_by_role("combobox", name="Testing profile").click()
             window.shoot(f"focus profile {scheme}")
             page.get_by_role("option", name="echo").click()
             expect(panel.get_by_text("Auto-respond uses echo")).to_be_visible()
@@ -102,3 +102,24 @@ def test_the_answers_are_in_view_and_lead_to_what_is_wrong(browser: Browser, dem
             page.keyboard.press("Control+Enter")
             expect(panel).to_be_hidden()
             window.assert_clean()
+
+
+def test_run_stays_under_the_pointer_when_errors_appear(window: Watched) -> None:
+    page = window.enter("/s/demo/tools/add")
+    page.get_by_role("textbox", name="a", exact=True).fill("abc")
+    button = page.get_by_role("button", name="Run", exact=True)
+    before = begins(button)
+    button.click()
+    expect(page.get_by_role("button", name="Send anyway")).to_be_visible()
+    expect(page.get_by_role("textbox", name="b", exact=True)).to_have_attribute(
+        "aria-invalid", "true"
+    )
+    assert begins(button) == before
+    window.shoot("focus errors of a form")
+    # Once the pointer is elsewhere, the form has the room that it wants.
+    page.mouse.move(5, 5)
+    page.wait_for_function(
+        "(top) => document.querySelector('[data-run]').getBoundingClientRect().top > top",
+        arg=before,
+    )
+    window.assert_clean()

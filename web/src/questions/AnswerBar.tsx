@@ -1,5 +1,5 @@
 import { Button } from "@mantine/core";
-import type { FocusEvent, ReactNode } from "react";
+import { type FocusEvent, type ReactNode, useCallback, useRef } from "react";
 import css from "./QuestionPanel.module.css";
 
 interface Props {
@@ -36,11 +36,24 @@ export function RefuseButtons({ onChoose }: { onChoose(action: "cancel" | "decli
 // One line of text: the error below a field.
 const LINE_PX = 24;
 
-/** Scrolls a focused field out from under the sticky answer bar. */
-export function scrollClearOfAnswerBar({ currentTarget, target }: FocusEvent<HTMLElement>): void {
-  const answers = currentTarget.querySelector("[data-answers]");
-  // Do not move what the mouse is about to click.
-  if (!answers || answers.contains(target) || !target.matches(":focus-visible")) return;
-  const end = target.getBoundingClientRect().bottom + LINE_PX;
-  if (end > answers.getBoundingClientRect().top) target.scrollIntoView?.({ block: "center" });
+/**
+ * Handlers for a panel: a field that the keyboard focuses is scrolled out from under the sticky
+ * answer bar. One that is being clicked stays, or the button is released over something else.
+ */
+export function useClearOfAnswerBar() {
+  const isPressed = useRef(false);
+  const onMouseDownCapture = useCallback(() => {
+    isPressed.current = true;
+    const release = (): void => {
+      isPressed.current = false;
+    };
+    window.addEventListener("mouseup", release, { capture: true, once: true });
+  }, []);
+  const onFocus = useCallback(({ currentTarget, target }: FocusEvent<HTMLElement>): void => {
+    const answers = currentTarget.querySelector("[data-answers]");
+    if (!answers || answers.contains(target) || isPressed.current) return;
+    const end = target.getBoundingClientRect().bottom + LINE_PX;
+    if (end > answers.getBoundingClientRect().top) target.scrollIntoView?.({ block: "center" });
+  }, []);
+  return { onMouseDownCapture, onFocus };
 }

@@ -8,7 +8,7 @@ import { useNow } from "../components/useNow";
 import { command } from "../state/commands";
 import { errorViewOf } from "../state/toasts";
 import { formatDuration } from "../values/format";
-import { AnswerBar, scrollClearOfAnswerBar } from "./AnswerBar";
+import { AnswerBar, useClearOfAnswerBar } from "./AnswerBar";
 import { ElicitationForm } from "./ElicitationForm";
 import { ElicitationUrl } from "./ElicitationUrl";
 import css from "./QuestionPanel.module.css";
@@ -108,6 +108,7 @@ QuestionPanel.displayName = "QuestionPanel";
 
 function Panel({ question }: { question: QuestionView }) {
   const [failed, setFailed] = useState<FailedAnswer | null>(null);
+  const clear = useClearOfAnswerBar();
   const edits = useRef(0);
   const edited = useCallback(() => {
     edits.current += 1;
@@ -143,7 +144,7 @@ function Panel({ question }: { question: QuestionView }) {
       id={question.question_id}
       aria-label={`Question: ${question.method}`}
       onKeyDown={answerByKey}
-      onFocus={scrollClearOfAnswerBar}
+      {...clear}
     >
       <header className={css.head}>
         <strong>

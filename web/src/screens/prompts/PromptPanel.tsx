@@ -134,7 +134,7 @@ function Foot({ missing, isConnected, get }: FootProps) {
           <Button variant="default" disabled={!isConnected} onClick={() => get(true)}>
             Send anyway
           </Button>
-          <span className="bad grow" role="status">
+          <span className="bad cut" role="status">
             {missing.length === 1
               ? "1 argument is missing"
               : `${missing.length} arguments are missing`}

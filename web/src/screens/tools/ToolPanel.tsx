@@ -167,7 +167,7 @@ function ToolFoot({ run, isConnected, disabledReason, canForce }: FootProps) {
         </Button>
       )}
       {breaches > 0 && (
-        <span className="bad grow" role="status">
+        <span className="bad cut" role="status">
           {breaches === 1 ? "1 argument violates" : `${breaches} arguments violate`} the schema
         </span>
       )}
