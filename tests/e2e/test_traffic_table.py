@@ -227,13 +227,17 @@ def test_what_mcplens_sends_on_its_own_is_behind_one_filter_that_counts_it(
     page = window.enter("/s/demo/traffic")
     expect(rows(page, "server/discover").first).to_be_visible()
     expect(rows(page, "tools/list")).to_have_count(0)
-    expect(page.get_by_text(re.compile(r"^Ours \([1-9]\d*\)$"))).to_be_visible()
+    # Over stdio there is no HTTP to look at.
+    layers = page.get_by_role("radiogroup", name="What to show")
+    expect(layers.get_by_role("radio")).to_have_count(3)
+    expect(page.get_by_text(re.compile(r"^\d+ of \d+ messages$"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"^mcplens's own \([1-9]\d*\)$"))).to_be_visible()
     page.get_by_label("Filter traffic").fill("tools/list")
-    expect(page.get_by_text(re.compile("^Only .* of our own$"))).to_be_visible()
+    expect(page.get_by_text(re.compile("^Only .* of mcplens's own$"))).to_be_visible()
     assert window.axe() == []
-    page.get_by_role("button", name="Show ours").click()
+    page.get_by_role("button", name="Show them").click()
     expect(rows(page, "tools/list").first).to_be_visible()
-    expect(page.get_by_role("checkbox", name="Ours")).to_be_checked()
+    expect(page.get_by_role("checkbox", name="mcplens's own")).to_be_checked()
     window.assert_clean()
 
 

@@ -7,7 +7,7 @@ import { fetchRuns } from "../api/http";
 import type { RunPage, RunView } from "../api/types";
 import { Icon } from "../components/Icon";
 import { useInspector } from "../state/store";
-import { formatDateTime, formatDuration, pluralize } from "../values/format";
+import { formatDateTime, formatDuration, formatRunSize } from "../values/format";
 import { visible } from "../values/hiddenCharacters";
 import css from "./RunChooser.module.css";
 
@@ -17,9 +17,6 @@ const THIS_SESSION = "This session";
 
 const serversOf = ({ servers, title }: RunView): string =>
   visible(servers.join(", ") || title || "No server");
-
-const countOf = ({ message_count, event_count }: RunView): string =>
-  message_count === null ? pluralize(event_count, "event") : pluralize(message_count, "message");
 
 /** When a session began, and how long it took. */
 const whenOf = ({ started, ended }: RunView): string =>
@@ -34,7 +31,7 @@ function Session({ run }: { run: RunView }) {
         {run.is_live && <Badge color="green">Live</Badge>}
       </span>
       <span className={css.second}>
-        {whenOf(run)} · {countOf(run)}
+        {whenOf(run)} · {formatRunSize(run)}
       </span>
     </span>
   );

@@ -13,7 +13,7 @@ import {
   serverName,
 } from "../state/navigation";
 import { useInspector } from "../state/store";
-import { formatDateTime, pluralize } from "../values/format";
+import { formatDateTime, formatRunSize } from "../values/format";
 import type { Entry } from "./paletteEntries";
 
 // Enough to find yesterday's; Traffic lists all of them.
@@ -91,7 +91,7 @@ const sessionEntry = (run: RunView): Entry => ({
   key: `session ${run.run_id}`,
   icon: "traffic",
   label: `Session of ${formatDateTime(run.started)}${dayOf(run.started)}`,
-  about: `${run.servers.join(", ") || run.title} · ${pluralize(run.event_count, "event")}`,
+  about: `${run.servers.join(", ") || run.title} · ${formatRunSize(run)}`,
   words: "earlier session run history recording yesterday past",
   to: `/traffic?run=${encodeURIComponent(run.run_id)}`,
 });

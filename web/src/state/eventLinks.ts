@@ -53,6 +53,8 @@ export class EventLinks {
   hasAny = false;
   /** The servers that a client of the gateway reached. */
   readonly serversOfClients = new Set<string>();
+  /** The servers that HTTP was spoken with. */
+  private readonly serversOverHttp = new Set<string>();
   /** Whether clients of a gateway are among the events. */
   hasClients = false;
   /** The request to a server, by the seq of the client's request that it was sent for. */
@@ -75,6 +77,7 @@ export class EventLinks {
     this.hasAny = false;
     this.hasClients = false;
     this.serversOfClients.clear();
+    this.serversOverHttp.clear();
     for (const map of [this.answers, this.ends, this.pauses, this.exchanges, this.hops])
       map.clear();
     for (const map of [this.rounds, this.asking]) map.clear();
@@ -118,6 +121,10 @@ export class EventLinks {
       if (!exchange.parts.length && !exchange.sent) this.exchanges.delete(id);
     }
   }
+
+  /** Whether HTTP was spoken with a server; null for any. */
+  hasHttp = (serverId: string | null): boolean =>
+    serverId === null ? this.serversOverHttp.size > 0 : this.serversOverHttp.has(serverId);
 
   /** The request that an event belongs to. */
   requestOf = (event: EventView): EventView | undefined => this.before(event, event.request_seq);
@@ -290,7 +297,10 @@ export class EventLinks {
 
   private addToExchange(event: EventView, id: number): void {
     const exchange = this.exchanges.get(id) ?? { parts: [], response: undefined, sent: undefined };
-    if (isHttp(event)) exchange.parts.push(event);
+    if (isHttp(event)) {
+      exchange.parts.push(event);
+      this.serversOverHttp.add(event.server_id);
+    }
     if (event.kind === "HttpResponseReceived") exchange.response = event;
     if (event.kind === "FrameSent") exchange.sent ??= event;
     this.exchanges.set(id, exchange);

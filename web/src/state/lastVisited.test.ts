@@ -24,6 +24,13 @@ test("addresses of another run are forgotten, its server is not", () => {
   expect(lastServerId()).toBe("one");
 });
 
+test("a tab leads back to this session after an earlier one was looked at", () => {
+  visit("/s/one/traffic/7");
+  visit("/s/one/traffic?run=earlier");
+  visit("/s/one/traffic/3?run=earlier&compare=4");
+  expect(lastPath("one", "traffic")).toBe("/s/one/traffic/7");
+});
+
 test("another server is looked at on the same screen", () => {
   visit("/s/two/prompts/simple");
   expect(pathOnServer(parseLocation("/s/one/prompts/other"), "two")).toBe("/s/two/prompts/simple");

@@ -28,7 +28,8 @@ export const rememberServer = (serverId: string): void => writeSession(LAST, ser
 export function recordVisit({ server_id, screen }: PageLocation, path: string): void {
   if (server_id === null) return;
   rememberServer(server_id);
-  if (screen === "servers") return;
+  // An earlier session is looked at once: the tab leads back to this one.
+  if (screen === "servers" || new URLSearchParams(path.split("?")[1]).has("run")) return;
   const { run_id, paths } = pathsOfRun();
   writeSession(PATHS, { run_id, paths: { ...paths, [keyOf(server_id, screen)]: path } });
 }

@@ -33,6 +33,15 @@ export function formatDateTime(wall: number): string {
 export const pluralize = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
+/** How long a recorded run is; of a long one the messages among its events are not counted. */
+export const formatRunSize = (run: {
+  message_count: number | null;
+  event_count: number;
+}): string =>
+  run.message_count === null
+    ? pluralize(run.event_count, "event")
+    : pluralize(run.message_count, "message");
+
 export const truncate = (text: string, most: number): string =>
   text.length > most ? `${text.slice(0, most - 1)}…` : text;
 

@@ -23,6 +23,8 @@ interface Props {
   /** The server that the address names. */
   server: string | undefined;
   isRecorded: boolean;
+  /** Whether there can be HTTP exchanges among what is shown. */
+  hasHttp: boolean;
 }
 
 interface Seen {
@@ -53,7 +55,7 @@ function useSeen(): Seen {
 
 type Change = (part: Partial<TrafficFilter>) => void;
 
-interface ServerProps extends Omit<Props, "onFilter"> {
+interface ServerProps extends Omit<Props, "onFilter" | "hasHttp"> {
   /** Servers of the loaded events. */
   seen: string[];
   set: Change;
@@ -117,18 +119,19 @@ function ExcludeField({ label, noun, seen, value, onChange }: ExcludeProps) {
 
 interface KindProps extends Omit<Seen, "servers"> {
   filter: TrafficFilter;
+  hasHttp: boolean;
   set: Change;
 }
 
 /** What a message or an exchange is: its direction, duration, status, method and purpose. */
-function KindFields({ filter, methods, purposes, set }: KindProps) {
+function KindFields({ filter, methods, purposes, hasHttp, set }: KindProps) {
   return (
     <>
       <DirectionFields filter={filter} set={set} />
       <Select
         label="Status"
         comboboxProps={inside}
-        data={STATUSES}
+        data={hasHttp ? STATUSES : STATUSES.filter(({ group }) => group !== "HTTP")}
         allowDeselect={false}
         value={filter.status}
         onChange={(next) => {
@@ -221,12 +224,18 @@ function TimeFields({ filter, set }: { filter: TrafficFilter; set: Change }) {
   );
 }
 
-function Fields({ filter, onFilter, server, isRecorded }: Props) {
+function Fields({ filter, onFilter, server, isRecorded, hasHttp }: Props) {
   const { methods, purposes, servers } = useSeen();
   const set: Change = (part) => onFilter({ ...filter, ...part });
   return (
     <div className="stack">
-      <KindFields filter={filter} methods={methods} purposes={purposes} set={set} />
+      <KindFields
+        filter={filter}
+        methods={methods}
+        purposes={purposes}
+        hasHttp={hasHttp || filter.status.endsWith("xx")}
+        set={set}
+      />
       <ServerField
         filter={filter}
         server={server}

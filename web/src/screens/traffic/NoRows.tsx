@@ -32,8 +32,8 @@ export function NoRows({ shown, onAllLinks }: Props) {
   if (shown.oursCount > 0 && !filter.ours)
     return (
       <NoMatches
-        title={`Only ${pluralize(shown.oursCount, "request")} of our own`}
-        action="Show ours"
+        title={`Only ${pluralize(shown.oursCount, "request")} of mcplens's own`}
+        action="Show them"
         onClear={() => setFilter({ ...filter, ours: true })}
       >
         {visible(words.join(" · "))}

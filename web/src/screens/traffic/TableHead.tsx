@@ -1,12 +1,13 @@
 // The heads of Traffic's table: a click sorts, the edge resizes, dragging or Alt with an arrow moves.
 import { type DragEvent, type KeyboardEvent, type PointerEvent, useRef, useState } from "react";
 import { useWidth } from "../../components/useWidth";
+import { formatDuration } from "../../values/format";
 import { widthOf } from "./columnLayout";
 import type { TrafficColumn } from "./columns";
 import type { Sort } from "./sortedRows";
 import css from "./TrafficTable.module.css";
 import type { ColumnChoices } from "./useColumnChoice";
-import { type AxisTick, fittingTicks } from "./waterfall";
+import { type AxisBreak, type AxisTick, fittingTicks } from "./waterfall";
 
 const STEP_PX = 16;
 const WIDEST_PX = 1_200;
@@ -19,6 +20,8 @@ interface Props {
   onSort(column: string): void;
   /** Marks of the waterfall's axis. */
   ticks: AxisTick[];
+  /** Where its idle time is shortened. */
+  breaks: AxisBreak[];
 }
 
 interface HeadProps extends Omit<Props, "columns"> {
@@ -69,11 +72,20 @@ function Resizer({ column, choices }: { column: TrafficColumn; choices: ColumnCh
   );
 }
 
-function Axis({ ticks }: { ticks: AxisTick[] }) {
+/** Ticks of the waterfall, and a hatched band where idle time is shortened. */
+function Axis({ ticks, breaks }: { ticks: AxisTick[]; breaks: AxisBreak[] }) {
   const place = useRef<HTMLSpanElement>(null);
   const width = useWidth(place);
   return (
     <span className={css.axis} aria-hidden="true" ref={place}>
+      {breaks.map(({ at, width: share, idle_s }) => (
+        <span
+          key={at}
+          className={css.break}
+          title={`${formatDuration(idle_s)} without requests, shortened`}
+          style={{ left: `${at * 100}%`, width: `${share * 100}%` }}
+        />
+      ))}
       {fittingTicks(ticks, width).map(({ at, label }) => (
         <span key={at} className={css.tick} style={{ left: `${at * 100}%` }}>
           {label}
@@ -102,7 +114,7 @@ function useDrop(id: string, choices: ColumnChoices) {
   return { isOver, on: { onDragOver, onDrop, onDragLeave: () => setOver(false) } };
 }
 
-function Head({ column, choices, sort, onSort, ticks }: HeadProps) {
+function Head({ column, choices, sort, onSort, ticks, breaks }: HeadProps) {
   const { id, label, title, align } = column;
   const drop = useDrop(id, choices);
   const isSorted = sort?.column === id;
@@ -136,7 +148,7 @@ function Head({ column, choices, sort, onSort, ticks }: HeadProps) {
         onKeyDown={onKeyDown}
       >
         <span className={isAxis ? "sr" : "cut"}>{label}</span>
-        {isAxis && <Axis ticks={ticks} />}
+        {isAxis && <Axis ticks={ticks} breaks={breaks} />}
         {isSorted && <span aria-hidden="true">{sort.isDown ? "↓" : "↑"}</span>}
       </button>
       <Resizer column={column} choices={choices} />

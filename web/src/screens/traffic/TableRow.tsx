@@ -63,6 +63,7 @@ function drawnRow({ event, context, tree, toggle, bar }: Props): DrawnRow {
     bar,
     level: tree?.levelOf(event) ?? 0,
     isOpen: tree?.isOpen(event),
+    times: event.status === "notification" ? 1 + (tree?.children.get(event.seq)?.length ?? 0) : 1,
     toggle,
   };
 }

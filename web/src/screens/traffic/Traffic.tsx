@@ -202,6 +202,7 @@ function TrafficScreen({ recorded }: { recorded: RecordedRun }) {
           isWire={shown.isWire}
           onWire={shown.setWire}
           oursCount={shown.oursCount}
+          hasHttp={shown.hasHttp}
           onFold={table.fold}
           choices={table.choices}
           onClear={clearing.ask}
@@ -254,6 +255,7 @@ function TrafficScreen({ recorded }: { recorded: RecordedRun }) {
             />
             <TrafficFoot
               table={table}
+              shown={shown}
               version={shown.version}
               isSearching={shown.isSearching}
               marked={marked}

@@ -7,17 +7,20 @@ import { withErrorToast } from "../../state/toasts";
 import { fileName } from "../../values/fileName";
 import { formatBytes, formatDuration, pluralize } from "../../values/format";
 import { saveRows } from "./ExportMenu";
+import { isMessage } from "./eventLabel";
 import { usePaced } from "./sortedRows";
 import css from "./TrafficFoot.module.css";
 import { summaryOf } from "./trafficSummary";
 import type { ArrangedRows } from "./useArrangedRows";
 import { type Marked, NO_MARKS } from "./useTableKeys";
+import type { TrafficRows } from "./useTrafficRows";
 
 // More would not be pasted anywhere; an export has no such limit.
 const MOST_COPIED = 500;
 
 interface Props {
   table: ArrangedRows;
+  shown: TrafficRows;
   version: number;
   isSearching: boolean;
   marked: Marked;
@@ -87,14 +90,25 @@ function SelectionActions({ table, marked, onMark, runId, onCompare }: Props) {
   );
 }
 
-function Sums({ table, version, isSearching }: Props) {
+/** What the rows show, in the words of the list of sessions: messages, and of how many. */
+function shownWords({ rows, layer, isWire, messageCount }: TrafficRows): string {
+  if (layer === "http" && !isWire)
+    return pluralize(rows.filter(({ kind }) => kind === "HttpRequestSent").length, "exchange");
+  if (layer !== "messages") return pluralize(rows.length, "event");
+  const messages = rows.filter(isMessage).length;
+  const some = messages < messageCount ? `${messages.toLocaleString("en")} of ` : "";
+  return some + pluralize(messageCount, "message");
+}
+
+function Sums({ table, shown, version, isSearching }: Props) {
   const { context } = table;
   const sums = usePaced(table.rows, version, context, () => summaryOf(table.rows, context));
-  const { rows, requests, errors, waiting, size_bytes, median_s, p95_s } = sums;
+  const words = usePaced(shown.rows, version, context, () => shownWords(shown));
+  const { requests, errors, waiting, size_bytes, median_s, p95_s } = sums;
   return (
     <>
-      <span role="status">{isSearching ? "Searching…" : pluralize(rows, "row")}</span>
-      <span>{pluralize(requests, "request")}</span>
+      <span role="status">{isSearching ? "Searching…" : words}</span>
+      {context.arrangement !== "http" && <span>{pluralize(requests, "request")}</span>}
       {errors > 0 && <span className={css.bad}>{pluralize(errors, "error")}</span>}
       {waiting > 0 && <span className={css.wait}>{waiting.toLocaleString("en")} waiting</span>}
       <span>{formatBytes(size_bytes)}</span>

@@ -84,6 +84,7 @@ export function TrafficTable(props: Props) {
           sort={sort}
           onSort={onSort}
           ticks={fall?.ticks ?? []}
+          breaks={fall?.breaks ?? []}
         />
         <div style={{ height: window.height }} className={lined.space} role="presentation">
           <div style={{ transform: `translateY(${window.first * rowPx}px)` }} role="presentation">

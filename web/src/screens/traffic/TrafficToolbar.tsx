@@ -31,6 +31,8 @@ interface Props {
   onWire(on: boolean): void;
   /** How many requests are our own. */
   oursCount: number;
+  /** Whether there can be HTTP exchanges among what is shown. */
+  hasHttp: boolean;
   /** Collapses or expands all rows. */
   onFold(isClosed: boolean): void;
   choices: ColumnChoices;
@@ -44,12 +46,15 @@ interface Props {
 // Memoized, since each key in the search field re-renders the toolbar.
 const LayerControl = memo(function LayerControl(props: {
   value: Layer;
+  hasHttp: boolean;
   onChange(layer: Layer): void;
 }) {
+  const isOffered = (layer: string): boolean =>
+    layer !== "http" || props.hasHttp || props.value === "http";
   return (
     <SegmentedControl
       aria-label="What to show"
-      data={LAYERS}
+      data={LAYERS.filter(({ value }) => isOffered(value))}
       value={props.value}
       onChange={(layer) => props.onChange(layer as Layer)}
     />
@@ -121,12 +126,13 @@ export const TrafficToolbar = memo(function TrafficToolbar(props: Props) {
         onChange={(text) => set({ text })}
         onDown={props.onDown}
       />
-      <LayerControl value={filter.layer} onChange={setLayer} />
+      <LayerControl value={filter.layer} hasHttp={props.hasHttp} onChange={setLayer} />
       <FilterButton
         filter={filter}
         onFilter={onFilter}
         server={server}
         isRecorded={query.has("run")}
+        hasHttp={props.hasHttp}
       />
       <Tooltip label="One row for each message, in the order in which they were sent">
         <Switch
@@ -135,9 +141,9 @@ export const TrafficToolbar = memo(function TrafficToolbar(props: Props) {
           onChange={(event) => onWire(event.currentTarget.checked)}
         />
       </Tooltip>
-      <Tooltip label="Pings, lists and polling that mcplens sends on its own">
+      <Tooltip label="Requests that mcplens sends by itself: pings, lists and polling">
         <Checkbox
-          label={`Ours (${oursCount.toLocaleString("en")})`}
+          label={`mcplens's own (${oursCount.toLocaleString("en")})`}
           checked={filter.ours}
           onChange={(event) => set({ ours: event.currentTarget.checked })}
         />

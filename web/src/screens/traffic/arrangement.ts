@@ -4,6 +4,7 @@ import type { EventView } from "../../api/types";
 import { isHttp, isInbound, isReply } from "../../state/eventLinks";
 import type { EventRing } from "../../state/events";
 import type { Layer } from "./eventLabel";
+import { repeatsIn } from "./repeats";
 import type { Arrangement } from "./rowFacts";
 
 export const arrangementOf = (layer: Layer, isWire: boolean): Arrangement => {
@@ -34,7 +35,7 @@ function brokenFrame(ring: EventRing, { kind, detail, run_id }: EventView): Even
   return frame?.malformed && frame.run_id === run_id ? frame : undefined;
 }
 
-export function treeRules(ring: EventRing, arrangement: Arrangement): TreeRules {
+export function treeRules(ring: EventRing, arrangement: Arrangement, withOwn = false): TreeRules {
   const { links } = ring;
   if (arrangement === "http")
     return {
@@ -42,8 +43,9 @@ export function treeRules(ring: EventRing, arrangement: Arrangement): TreeRules 
       isMerged: (event) => isHttp(event) && exchangeRow(ring, event) !== undefined,
       startsClosed: () => true,
     };
+  const firstOf = repeatsIn(ring, withOwn);
   return {
-    parentOf: (event) => brokenFrame(ring, event) ?? links.parentOf(event),
+    parentOf: (event) => brokenFrame(ring, event) ?? links.parentOf(event) ?? firstOf(event),
     isMerged: (event) => {
       if (brokenFrame(ring, event)) return true;
       const isEnd = isReply(event) || event.kind === "InboundAnswered";
@@ -51,7 +53,8 @@ export function treeRules(ring: EventRing, arrangement: Arrangement): TreeRules 
       const asked = links.endedBy(event);
       return asked !== undefined && links.answerOf(asked) === event;
     },
-    // Both hops of a call through the gateway are one row, which opens to the second.
-    startsClosed: isInbound,
+    // Both hops of a call through the gateway are one row, which opens to the second; so are
+    // identical notifications.
+    startsClosed: (event) => isInbound(event) || event.status === "notification",
   };
 }

@@ -39,6 +39,8 @@ export interface DrawnRow {
   bar: WaterfallBar | null;
   level: number;
   isOpen: boolean | undefined;
+  /** How many identical notifications it stands for. */
+  times: number;
   toggle(event: EventView): void;
 }
 
@@ -83,7 +85,7 @@ function PinMark({ event }: { event: EventView }) {
 }
 
 export function NameCell({ row }: { row: DrawnRow }) {
-  const { event, name, called, end } = row;
+  const { event, name, called, end, times } = row;
   return (
     <span className={css.name} data-status={String(event.status)}>
       <RowStart row={row} />
@@ -92,6 +94,12 @@ export function NameCell({ row }: { row: DrawnRow }) {
       {name}
       {called !== null && " "}
       {called !== null && <span className={css.called}>{truncate(called, DRAWN)}</span>}
+      {times > 1 && (
+        <span className={css.times} title="The same notification, several times in a row">
+          {" "}
+          × {times.toLocaleString("en")}
+        </span>
+      )}
     </span>
   );
 }

@@ -140,7 +140,7 @@ const DURATION: TrafficColumn = {
 const WATERFALL: TrafficColumn = {
   id: "waterfall",
   label: "Waterfall",
-  title: "When it ran, beside the other rows in view",
+  title: "When it ran, beside the other rows in view; hatched where idle time is shortened",
   width: 180,
   min: 90,
   grows: 2,

@@ -54,6 +54,10 @@ export function isInLayer(event: EventView, layer: Layer): boolean {
   return isAsked || FRAMES.has(event.kind) || CONNECTION.has(event.kind);
 }
 
+/** A message between a client and a server; other events tell what happened to one or around it. */
+export const isMessage = ({ kind }: EventView): boolean =>
+  kind === "FrameSent" || kind === "FrameReceived";
+
 export function directionOf(event: EventView): Direction {
   if (OUT.has(event.kind)) return "out";
   return IN.has(event.kind) ? "in" : "none";

@@ -34,6 +34,50 @@ function shown(events: EventView[], arrangement: Arrangement = "paired") {
   return { ring, context, tree, status, row, drawn };
 }
 
+describe("identical notifications", () => {
+  const changed = {
+    kind: "FrameReceived",
+    status: "notification",
+    method: "notifications/tools/list_changed",
+  };
+  const listed = { purpose: "catalog", method: "tools/list" };
+  const events = [
+    anEvent({ seq: 1, ...changed }),
+    anEvent({ seq: 2, kind: "FrameSent", status: "request", ...listed }),
+    anEvent({ seq: 3, ...changed }),
+    anEvent({ seq: 4, ...changed, server_id: "other" }),
+    anEvent({ seq: 5, kind: "FrameReceived", status: "result", request_seq: 2, ...listed }),
+    anEvent({ seq: 6, ...changed }),
+    anEvent({ seq: 7, ...changed, head: '{"params":{}}' }),
+    anEvent({ seq: 8, ...changed, head: '{"params":{}}' }),
+    anEvent({ seq: 9, ...sent }),
+    anEvent({ seq: 10, ...changed, head: '{"params":{}}' }),
+  ];
+  const visible = events.filter(({ purpose }) => purpose !== "catalog");
+  it("are one row while nothing else comes between them", () => {
+    const { tree, drawn, row } = shown(events);
+    expect(drawn(visible)).toEqual([1, 4, 7, 9, 10]);
+    expect(tree.children.get(1)?.map(({ seq }) => seq)).toEqual([3, 6]);
+    expect(tree.isOpen(row(1))).toBe(false);
+    expect(tree.isOpen(row(10))).toBeUndefined();
+  });
+  it("come one by one, too", () => {
+    const { ring, drawn } = shown(events.slice(0, 2));
+    const rows = visible.slice(0, 1);
+    expect(drawn(rows)).toEqual([1]);
+    ring.append(events.slice(2));
+    rows.push(...visible.slice(1));
+    expect(drawn(rows)).toEqual([1, 4, 7, 9, 10]);
+  });
+  it("are apart where requests of mcplens's own are shown between them", () => {
+    const ring = new EventRing(1000, (run) => run());
+    ring.append(events);
+    const { parentOf } = treeRules(ring, "paired", true);
+    expect(parentOf(ring.find(3) as EventView)).toBeUndefined();
+    expect(parentOf(ring.find(8) as EventView)?.seq).toBe(7);
+  });
+});
+
 describe("a request and its answer", () => {
   const call = [
     anEvent({ seq: 1, ...sent, head: '{"params":{"name":"sum","arguments":{"a":2}}}' }),

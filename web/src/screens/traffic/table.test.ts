@@ -14,7 +14,7 @@ import {
 import type { RowContext } from "./rowFacts";
 import { nextSort, sortedRows } from "./sortedRows";
 import { quantile, summaryOf } from "./trafficSummary";
-import { fittingTicks, ticksOf, waterfallOf } from "./waterfall";
+import { breaksOf, fittingTicks, ticksOf, waterfallOf } from "./waterfall";
 
 const column = (id: string, part: Partial<ColumnShape> = {}): ColumnShape => ({
   id,
@@ -109,9 +109,9 @@ describe("the summary", () => {
     const paired: RowContext = { ring, arrangement: "paired" };
     const rows = ring.items.filter(({ status }) => status === "request");
     const sums = { requests: 4, errors: 1, waiting: 1, size_bytes: 70, median_s: 4, p95_s: 20 };
-    expect(summaryOf(rows, paired)).toEqual({ rows: 4, ...sums });
+    expect(summaryOf(rows, paired)).toEqual(sums);
     const wire: RowContext = { ring, arrangement: "wire" };
-    expect(summaryOf(ring.items, wire)).toEqual({ rows: 7, ...sums });
+    expect(summaryOf(ring.items, wire)).toEqual(sums);
   });
   it("has no durations where there are none", () => {
     expect(quantile(new Float64Array(), 0.5)).toBeNull();
@@ -136,6 +136,20 @@ describe("the axis", () => {
     expect(far.map(({ label }) => label)).toEqual(["0", "20 s", "60:20 min"]);
     for (const [at, tick] of far.slice(1).entries())
       expect(tick.at - (far[at]?.at ?? 0)).toBeGreaterThanOrEqual(0.24);
+  });
+  it("marks where idle time is shortened, and only there", () => {
+    const spans = [
+      { start: 0, end: 30 },
+      { start: 31, end: 50 },
+      { start: 3_600, end: 3_651 },
+    ];
+    const [only, ...others] = breaksOf(spans);
+    expect(others).toEqual([]);
+    expect(only?.idle_s).toBe(3_550);
+    // Of 100 s of work and 1 s between two requests, an hour takes 6 s.
+    expect(only?.at).toBeCloseTo(50 / 107);
+    expect(only?.width).toBeCloseTo(6 / 107);
+    expect(breaksOf([])).toEqual([]);
   });
   it("has fewer marks where its labels have no room", () => {
     const ticks = [

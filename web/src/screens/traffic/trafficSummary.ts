@@ -4,7 +4,6 @@ import { isInbound } from "../../state/eventLinks";
 import { elapsedOf, eventsOf, isPendingRow, type RowContext, statusOf } from "./rowFacts";
 
 export interface TrafficSummary {
-  rows: number;
   requests: number;
   errors: number;
   waiting: number;
@@ -47,7 +46,6 @@ export function summaryOf(rows: EventView[], context: RowContext): TrafficSummar
   }
   const sorted = Float64Array.from(durations).sort();
   return {
-    rows: rows.length,
     requests,
     errors,
     waiting,

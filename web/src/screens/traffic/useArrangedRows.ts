@@ -43,7 +43,8 @@ export function useArrangedRows(shown: TrafficRows) {
   const ring = useRing();
   const arrangement = arrangementOf(shown.layer, shown.isWire);
   const context = useMemo<RowContext>(() => ({ ring, arrangement }), [ring, arrangement]);
-  const rules = useMemo(() => treeRules(ring, arrangement), [ring, arrangement]);
+  const { ours } = shown.filter;
+  const rules = useMemo(() => treeRules(ring, arrangement, ours), [ring, arrangement, ours]);
   const { toggle, fold, isClosed } = useFolding(rules.startsClosed);
   const whole = useMemo(
     () => new TrafficTree(rules.parentOf, isClosed, rules.isMerged),
@@ -71,10 +72,13 @@ export function useArrangedRows(shown: TrafficRows) {
   /** All events that some rows stand for, in order. */
   const eventsIn = useCallback(
     (some: EventView[]): EventView[] => {
-      const found = new Map(some.flatMap((row) => eventsOf(row, context)).map((e) => [e.seq, e]));
+      const repeats = (row: EventView): EventView[] =>
+        row.status === "notification" ? (tree?.children.get(row.seq) ?? []) : [];
+      const all = some.flatMap((row) => [...eventsOf(row, context), ...repeats(row)]);
+      const found = new Map(all.map((event) => [event.seq, event]));
       return [...found.values()].sort((one, other) => one.seq - other.seq);
     },
-    [context],
+    [context, tree],
   );
   /** The row that shows an event. */
   const rowOf = useCallback(

@@ -9,7 +9,7 @@ import { useFilteredEvents } from "../../state/filteredEvents";
 import { type LinkFilter, linkFilterOf, linkMatcher } from "../../state/linkFilter";
 import { useInspector } from "../../state/store";
 import { durationSoFar } from "./eventDuration";
-import type { Layer } from "./eventLabel";
+import { isMessage, type Layer } from "./eventLabel";
 import { useFullTextSearch } from "./fullTextSearch";
 import {
   ALL_SERVERS,
@@ -43,6 +43,10 @@ export interface TrafficRows {
   setWire(isWire: boolean): void;
   /** How many requests of our own match the filter, hidden or not. */
   oursCount: number;
+  /** How many messages there are before any filter. */
+  messageCount: number;
+  /** Whether there can be HTTP exchanges: a server over stdio has none. */
+  hasHttp: boolean;
   /** Null where all servers are shown. */
   serverId: string | null;
   runId: string | null;
@@ -57,6 +61,14 @@ function useEnd(ring: EventRing, filter: TrafficFilter, isLive: boolean): number
   const isCounting = filter.time === "1" || filter.time === "5" || filter.slower !== null;
   const now = useNow(isCounting && isLive, AGAIN_MS);
   return isLive ? now : (ring.items.at(-1)?.wall ?? now);
+}
+
+function useHasHttp(ring: EventRing, serverId: string | null, isLive: boolean): boolean {
+  const isOverHttp = useInspector(({ servers }) => {
+    const shown = serverId === null ? [...servers.values()] : [servers.get(serverId)];
+    return shown.some((one) => one !== undefined && one.transport !== "stdio");
+  });
+  return (isLive && isOverHttp) || ring.links.hasHttp(serverId);
 }
 
 export function useTrafficRows(): TrafficRows {
@@ -95,6 +107,13 @@ export function useTrafficRows(): TrafficRows {
   }, [calm, serverId, link, found, now, cleared?.seq, ring, isWire]);
   const { rows, version, isFiltering } = useFilteredEvents(wanted, calm.slower !== null);
   const ours = useFilteredEvents(isOurs);
+  const isAnyMessage = useMemo(() => {
+    const after = cleared?.seq ?? 0;
+    return (event: EventView) =>
+      isMessage(event) && event.seq > after && (serverId === null || event.server_id === serverId);
+  }, [serverId, cleared?.seq]);
+  const messages = useFilteredEvents(isAnyMessage);
+  const hasHttp = useHasHttp(ring, serverId, run === null);
   return {
     rows,
     version,
@@ -105,6 +124,8 @@ export function useTrafficRows(): TrafficRows {
     isWire,
     setWire,
     oursCount: ours.rows.length,
+    messageCount: messages.rows.length,
+    hasHttp,
     serverId,
     runId,
     link,

@@ -34,10 +34,14 @@ export function spanOf(event: EventView, context: RowContext): Span | null {
 
 const pairedAs = ({ arrangement }: RowContext) => (arrangement === "wire" ? "paired" : arrangement);
 
+const workOf = (busy: Span[]): number => busy.reduce((sum, { start, end }) => sum + end - start, 0);
+
+/** A longer idle time is shortened to this. */
+const mostIdle = (busy: Span[]): number => workOf(busy) * IDLE_SHARE;
+
 export function makeAxis(spans: Span[]): Axis {
   const busy = merged(spans);
-  const work = busy.reduce((sum, { start, end }) => sum + end - start, 0);
-  const most = work * IDLE_SHARE;
+  const most = mostIdle(busy);
   const marks: { mono: number; at: number }[] = [];
   let at = 0;
   busy.forEach(({ start, end }, index) => {
@@ -76,6 +80,13 @@ export interface WaterfallBar {
   duration_s: number;
 }
 
+/** Where idle time is shortened, as shares of the column. */
+export interface AxisBreak {
+  at: number;
+  width: number;
+  idle_s: number;
+}
+
 /** A mark of the axis: where it stands, and the time since the first row in view. */
 export interface AxisTick {
   at: number;
@@ -85,6 +96,7 @@ export interface AxisTick {
 export interface Waterfall {
   bars: Map<number, WaterfallBar>;
   ticks: AxisTick[];
+  breaks: AxisBreak[];
 }
 
 // Marks closer than this share of the column would run into each other.
@@ -109,7 +121,7 @@ function tickLabel(seconds: number): string {
 /** Marks at round times; where idle time is shortened there are none. */
 export function ticksOf(spans: Span[]): AxisTick[] {
   const busy = merged(spans);
-  const work = busy.reduce((sum, { start, end }) => sum + end - start, 0);
+  const work = workOf(busy);
   const first = busy[0];
   if (!first || work <= 0) return [];
   const axis = makeAxis(spans);
@@ -125,6 +137,19 @@ export function ticksOf(spans: Span[]): AxisTick[] {
     }
   }
   return ticks;
+}
+
+/** The idle times that the axis shortens. */
+export function breaksOf(spans: Span[]): AxisBreak[] {
+  const busy = merged(spans);
+  const axis = makeAxis(spans);
+  const most = mostIdle(busy);
+  return busy.flatMap(({ end }, index) => {
+    const next = busy[index + 1];
+    if (!next || next.start - end <= most) return [];
+    const at = axis(end);
+    return [{ at, width: axis(next.start) - at, idle_s: next.start - end }];
+  });
 }
 
 // More than the widest digit, and the space around a label.
@@ -160,5 +185,5 @@ export function waterfallOf(
     const left = axis(start);
     bars.set(seq, { left, width: axis(end) - left, duration_s: end - start });
   }
-  return { bars, ticks: ticksOf(all) };
+  return { bars, ticks: ticksOf(all), breaks: breaksOf(all) };
 }
