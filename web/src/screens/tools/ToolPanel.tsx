@@ -161,7 +161,7 @@ function ToolFoot({ run, isConnected, disabledReason, canForce }: FootProps) {
           Send anyway
         </Button>
       )}
-      {run.example && (
+      {run.example && (findings.length === 0 || run.example.isPut) && (
         <Button variant="subtle" color="gray" onClick={run.example.put}>
           {run.example.isPut ? "Undo the example" : "Fill with an example"}
         </Button>
