@@ -23,6 +23,7 @@ from mcplens.cli.recording import recording
 from mcplens.cli.sign_in import sign_in_options
 from mcplens.cli.target_resolution import Target, resolve
 from mcplens.clock import SystemClock
+from mcplens.doctor.failed_step import Evidence, gather
 from mcplens.errors import classify
 from mcplens.events import Event
 from mcplens.session.client import Client
@@ -42,9 +43,9 @@ class _Run:
     def __repr__(self) -> str:
         return f"<_Run {self.server!r} {'connected' if self.is_connected else 'not connected'}>"
 
-    def evidence(self) -> error_report.Evidence:
+    def evidence(self) -> Evidence:
         events = self.bus.kept() if self.bus is not None else []
-        return error_report.gather(self.server, events, is_connected=self.is_connected)
+        return gather(self.server, events, is_connected=self.is_connected)
 
 
 def run(
@@ -105,7 +106,7 @@ def reporting(flags: CommandOptions, server: str) -> Iterator[_Run]:
         sys.exit(report(problem, flags, about.evidence()))
 
 
-def report(problem: Exception, flags: CommandOptions, evidence: error_report.Evidence) -> int:
+def report(problem: Exception, flags: CommandOptions, evidence: Evidence) -> int:
     """Say what went wrong, and give the exit code for it."""
     error = classify(problem)
     error_report.report(

@@ -26,6 +26,7 @@ COMMANDS = {
     "web": ("web", "command", "Open the web UI (the default command)."),
     "info": ("info", "command", "Show what a server is and offers."),
     "ping": ("ping", "command", "Check whether a server answers, and how fast."),
+    "doctor": ("doctor", "command", "Check a server step by step, and say what would help."),
     "tools": ("list_commands", "tools", "List tools."),
     "call": ("call", "command", "Call a tool."),
     "resources": ("list_commands", "resources", "List resources."),

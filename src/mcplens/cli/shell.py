@@ -23,6 +23,7 @@ from mcplens.cli.command_runner import Work, report, run
 from mcplens.cli.completion_candidates import complete_target
 from mcplens.cli.shell_history import MASK_START, SecretMask
 from mcplens.cli.target_resolution import Target, resolve
+from mcplens.doctor.failed_step import gather
 from mcplens.session.client import Client
 
 # The commands of a line; the others need no server, or one of their own.
@@ -139,7 +140,7 @@ class Shell:
             raise
         except Exception as problem:  # the last line of defence: the shell goes on
             events = self._client.kept_events(start)
-            evidence = error_report.gather(self._target.shown, events, is_connected=True)
+            evidence = gather(self._target.shown, events, is_connected=True)
             code = report(problem, flags, evidence)
         if self._flags.live is not None:
             await self._flags.live.catch_up()

@@ -39,6 +39,8 @@ class Target(msgspec.Struct, frozen=True):
     options: dict[str, Any]
     # The server's own `secretKeys`, with the values that the configuration has of them.
     secrets: dict[str, Any] = msgspec.field(default_factory=dict)
+    # The file that it is configured in.
+    file: str | None = None
 
     @property
     def shown(self) -> str:
@@ -185,7 +187,7 @@ def _from_entry(
     target, options = to_connect_options(entry, configuration.settings if configuration else None)
     name = text if configuration is None else entry.name
     options = with_options(flags, options, entry.profile)
-    return Target(name, target, options, entry.secret_keys)
+    return Target(name, target, options, entry.secret_keys, entry.source.path)
 
 
 def overrides_of(flags: CommandOptions) -> dict[str, Any]:
