@@ -19,8 +19,8 @@ from mcplens.session.client import Client
 
 if TYPE_CHECKING:
     from mcplens.protocol.skill_folders import FolderVerdict
-    from mcplens.protocol.skills import Finding, Skill, SkillList
-    from mcplens.session.skill_verification import FileVerdict, Totals
+    from mcplens.protocol.skills import Skill, SkillFinding, SkillList
+    from mcplens.session.skill_verification import FileVerdict, VerificationTotals
 
 # As the official Inspector: enough for what people publish, and an end for what never ends.
 _MOST_BYTES: Final = 64 * 1024 * 1024
@@ -175,9 +175,9 @@ async def _find(client: Client, word: str) -> Skill:
 async def _verify(
     client: Client, flags: CommandOptions, found: Iterable[Skill], most: int, cut: str | None
 ) -> int:
-    from mcplens.session.skill_verification import Totals, verify_skills
+    from mcplens.session.skill_verification import VerificationTotals, verify_skills
 
-    totals, last = Totals(cut=cut), ""
+    totals, last = VerificationTotals(cut=cut), ""
     async for verdict in verify_skills(client, found, totals, most):
         if flags.is_json:
             output.write_json(_line("file", verdict))
@@ -194,9 +194,9 @@ async def _verify(
 
 
 async def _verify_one(client: Client, flags: CommandOptions, one: Skill, path: str) -> int:
-    from mcplens.session.skill_verification import Totals, verify_file
+    from mcplens.session.skill_verification import VerificationTotals, verify_file
 
-    totals = Totals()
+    totals = VerificationTotals()
     verdict, _ = await verify_file(client, one, path)
     totals.add(verdict)
     if flags.is_json:
@@ -206,7 +206,7 @@ async def _verify_one(client: Client, flags: CommandOptions, one: Skill, path: s
     return _exit_code(totals)
 
 
-def _exit_code(totals: Totals) -> int:
+def _exit_code(totals: VerificationTotals) -> int:
     if totals.counts.get("broken"):
         return exit_codes.BROKEN_PROTOCOL
     is_partial = totals.cut is not None
@@ -231,14 +231,14 @@ def _print_verdict(verdict: FileVerdict) -> None:
     _print_findings(verdict.findings, "     ")
 
 
-def _print_findings(findings: Iterable[Finding], indent: str) -> None:
+def _print_findings(findings: Iterable[SkillFinding], indent: str) -> None:
     for finding in findings:
         word = "error" if finding.is_error else "warning"
         for line in output.fitted(f"{word}: {finding.text}", sys.stdout, len(indent)):
             output.say(indent + line)
 
 
-def _print_totals(totals: Totals) -> None:
+def _print_totals(totals: VerificationTotals) -> None:
     counts = ", ".join(f"{count} {status}" for status, count in totals.counts.items())
     output.note(f"{totals.files} files, {totals.bytes:,} bytes: {counts or 'nothing to verify'}")
     if totals.counts.get("verified"):

@@ -17,7 +17,7 @@ import msgspec
 
 from mcplens.protocol.result_types import ReadResult, ResourceContents
 from mcplens.protocol.skill_front_matter import FrontMatter, compare_front_matter, read_front_matter
-from mcplens.protocol.skills import Finding, Skill, SkillFile
+from mcplens.protocol.skills import Skill, SkillFile, SkillFinding
 
 BOM: Final = b"\xef\xbb\xbf"
 
@@ -32,7 +32,7 @@ class SkillFileReport(msgspec.Struct, kw_only=True):
     mime_type: str | None = None
     digest: str = ""
     front_matter: FrontMatter | None = None  # of a SKILL.md
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[SkillFinding, ...] = ()
     raw: bytes = b""  # the result of resources/read
 
     @property
@@ -40,7 +40,7 @@ class SkillFileReport(msgspec.Struct, kw_only=True):
         return len(self.data)
 
     @property
-    def problem(self) -> Finding | None:
+    def problem(self) -> SkillFinding | None:
         """Why the file must not be used; None if it may be."""
         return next((finding for finding in self.findings if finding.is_error), None)
 
@@ -79,7 +79,7 @@ def check_file(skill: Skill, uri: str, result: ReadResult, most_bytes: int) -> S
 def check_bytes(skill: Skill, report: SkillFileReport, blob: str | None = None) -> SkillFileReport:
     """The checks of a file whose bytes are known: size, digest, then front matter."""
     report.digest = digest_of(report.data)
-    findings: list[Finding] = []
+    findings: list[SkillFinding] = []
     if report.expected is not None and (found := _mismatch(report, report.expected, blob)):
         findings.append(found)
     if report.uri == skill.uri:
@@ -89,51 +89,51 @@ def check_bytes(skill: Skill, report: SkillFileReport, blob: str | None = None) 
     return report
 
 
-def _content(result: ReadResult, uri: str) -> tuple[ResourceContents | None, Finding | None]:
+def _content(result: ReadResult, uri: str) -> tuple[ResourceContents | None, SkillFinding | None]:
     """The one content of a file."""
     same = [content for content in result.contents if content.uri == uri]
     if len(same) == 1 and len(result.contents) == 1:
         return same[0], None
     if not result.contents:
-        return None, Finding("contents", "resources/read gave no contents", uri=uri)
+        return None, SkillFinding("contents", "resources/read gave no contents", uri=uri)
     others = ", ".join(content.uri for content in result.contents[:3])
     text = (
         f"resources/read gave {len(result.contents)} contents ({others}) instead of one for {uri}"
     )
-    return None, Finding("contents", text, uri=uri)
+    return None, SkillFinding("contents", text, uri=uri)
 
 
-def _bytes(content: ResourceContents, most_bytes: int) -> tuple[bytes, Finding | None]:
+def _bytes(content: ResourceContents, most_bytes: int) -> tuple[bytes, SkillFinding | None]:
     """The raw bytes of a content; what is too long is not decoded."""
     uri, text, blob = content.uri, content.text, content.blob
     if (text is None) == (blob is None):
         which = "neither text nor blob" if text is None else "both text and blob"
-        return b"", Finding("contents", f"the content of {uri} has {which}", uri=uri)
+        return b"", SkillFinding("contents", f"the content of {uri} has {which}", uri=uri)
     length = len(text) if text is not None else len(blob or "") * 3 // 4
     if length > most_bytes:
-        return b"", Finding("limit", f"{uri} is larger than {most_bytes:,} bytes", uri=uri)
+        return b"", SkillFinding("limit", f"{uri} is larger than {most_bytes:,} bytes", uri=uri)
     try:
         data = text.encode() if text is not None else base64.b64decode(blob or "", validate=True)
     except UnicodeEncodeError:
-        return b"", Finding("contents", f"the text of {uri} has a lone surrogate", uri=uri)
+        return b"", SkillFinding("contents", f"the text of {uri} has a lone surrogate", uri=uri)
     except (binascii.Error, ValueError) as problem:
-        return b"", Finding("contents", f"the blob of {uri} is not base64: {problem}", uri=uri)
+        return b"", SkillFinding("contents", f"the blob of {uri} is not base64: {problem}", uri=uri)
     return data, None
 
 
 # -- mismatches and their causes ---------------------------------------------------------------
 
 
-def _mismatch(report: SkillFileReport, file: SkillFile, blob: str | None) -> Finding | None:
+def _mismatch(report: SkillFileReport, file: SkillFile, blob: str | None) -> SkillFinding | None:
     data, path = report.data, report.path
     if len(data) == file.size and report.digest == file.digest:
         return None
     cause, why = _cause(data, report.digest, file, blob)
     if len(data) != file.size:
         text = f"{path} has {len(data):,} bytes, and the manifest says {file.size:,}; {why}"
-        return Finding("size", text, True, cause, file.uri, str(file.size), str(len(data)))
+        return SkillFinding("size", text, True, cause, file.uri, str(file.size), str(len(data)))
     text = f"{path} has another digest than the manifest says; {why}"
-    return Finding("digest", text, True, cause, file.uri, file.digest, report.digest)
+    return SkillFinding("digest", text, True, cause, file.uri, file.digest, report.digest)
 
 
 def _cause(data: bytes, digest: str, file: SkillFile, blob: str | None) -> tuple[str, str]:

@@ -14,7 +14,7 @@ import msgspec
 
 from mcplens.protocol.skill_files import SkillFileReport, check_bytes
 from mcplens.protocol.skill_front_matter import FrontMatter, read_front_matter
-from mcplens.protocol.skills import SKILL_FILE, Finding, Skill, name_findings
+from mcplens.protocol.skills import SKILL_FILE, Skill, SkillFinding, name_findings
 
 
 class LocalSkill(msgspec.Struct, kw_only=True):
@@ -43,27 +43,27 @@ class FolderVerdict(msgspec.Struct, kw_only=True):
     status: Literal["same", "differs", "missing", "unlisted", "only-served"]
     path: str | None = None
     uri: str | None = None
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[SkillFinding, ...] = ()
 
 
-def local_findings(skill: LocalSkill) -> list[Finding]:
+def local_findings(skill: LocalSkill) -> list[SkillFinding]:
     """What can keep a server from serving a folder as a skill."""
-    found: list[Finding] = []
+    found: list[SkillFinding] = []
     front = skill.front_matter
     if skill.marker != SKILL_FILE:
         text = f"the file is named {skill.marker}, and must be {SKILL_FILE}"
-        found.append(Finding("name", text))
+        found.append(SkillFinding("name", text))
     if front.problem is not None:
-        return [*found, Finding("frontmatter", front.problem)]
+        return [*found, SkillFinding("frontmatter", front.problem)]
     for key in ("name", "description"):
         if not isinstance(front.value.get(key), str) or not front.value[key]:
-            found.append(Finding("frontmatter", f"the front matter has no {key}"))
+            found.append(SkillFinding("frontmatter", f"the front matter has no {key}"))
     found += name_findings(skill.name, skill.path) if front.value.get("name") else []
     if front.has_mark:
         text = f"{SKILL_FILE} begins with a byte order mark, so some servers see no front matter"
-        found.append(Finding("frontmatter", text, False, "byte-order-mark"))
+        found.append(SkillFinding("frontmatter", text, False, "byte-order-mark"))
     found += [
-        Finding("yaml", f"{text}; some servers drop such a skill", False, "yaml-1.1")
+        SkillFinding("yaml", f"{text}; some servers drop such a skill", False, "yaml-1.1")
         for text in front.quote
     ]
     return found
@@ -98,15 +98,15 @@ def compare_folder(
     return verdicts
 
 
-def _no_reason() -> Finding:
+def _no_reason() -> SkillFinding:
     text = (
         "nothing is wrong with it here; does the server look into this folder, and was it "
         "started again?"
     )
-    return Finding("missing", text)
+    return SkillFinding("missing", text)
 
 
-def _differences(skill: LocalSkill, entry: Skill) -> list[Finding]:
+def _differences(skill: LocalSkill, entry: Skill) -> list[SkillFinding]:
     """How the files on the disk differ from what the server's manifest says."""
     found = [finding for finding in entry.findings if finding.is_error]
     for path, data in skill.files.items():
@@ -114,7 +114,7 @@ def _differences(skill: LocalSkill, entry: Skill) -> list[Finding]:
         if entry.file(uri) is None:
             if not entry.is_dynamic:
                 text = f"{path} is on the disk and not in the manifest"
-                found.append(Finding("manifest", text, uri=uri))
+                found.append(SkillFinding("manifest", text, uri=uri))
             continue
         report = SkillFileReport(uri=uri, path=path, expected=entry.file(uri), data=data)
         check_bytes(entry, report)
@@ -124,11 +124,11 @@ def _differences(skill: LocalSkill, entry: Skill) -> list[Finding]:
         for file in entry.files:
             if file.uri not in local:
                 text = f"{entry.path_of(file.uri)} is in the manifest and not on the disk"
-                found.append(Finding("manifest", text, uri=file.uri))
+                found.append(SkillFinding("manifest", text, uri=file.uri))
     return found
 
 
-def _on_disk(finding: Finding) -> Finding:
+def _on_disk(finding: SkillFinding) -> SkillFinding:
     """A mismatch of a file that was read from the disk, and not from the server."""
     text = finding.text.replace("the file is served", "the file on the disk is")
     return msgspec.structs.replace(finding, text=text.replace(" in the file", " on the disk"))

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from mcplens.protocol.json_comparison import MISSING, differences, is_same, shown
-from mcplens.protocol.skills import DEEPEST, SKILL_FILE, Finding, Skill
+from mcplens.protocol.skills import DEEPEST, SKILL_FILE, Skill, SkillFinding
 from mcplens.protocol.yaml_values import Node, YamlProblem, is_date, parse, plain_value_1_1
 
 _BLOCK: Final = re.compile(r"---[ \t]*\r?\n(?P<yaml>.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.M)
@@ -96,27 +96,27 @@ def _scalars(node: Node, path: str = "") -> Iterator[tuple[str, Node]]:
         yield path, node
 
 
-def compare_front_matter(front: FrontMatter, skill: Skill) -> list[Finding]:
+def compare_front_matter(front: FrontMatter, skill: Skill) -> list[SkillFinding]:
     """How a file's front matter differs from the entry of its skill, in both directions."""
     if front.problem is not None:
-        return [Finding("frontmatter", front.problem, uri=skill.uri)]
+        return [SkillFinding("frontmatter", front.problem, uri=skill.uri)]
     found = []
     if front.has_mark:
         text = f"{SKILL_FILE} begins with a byte order mark, which some readers do not accept"
-        found.append(Finding("frontmatter", text, False, "byte-order-mark", skill.uri))
+        found.append(SkillFinding("frontmatter", text, False, "byte-order-mark", skill.uri))
     older = {path for path, _, _ in differences(front.older, skill.frontmatter)}
     for path, in_file, in_entry in differences(front.value, skill.frontmatter):
         found.append(_difference(front, path, in_file, in_entry, older, skill.uri))
     if not any(finding.is_error for finding in found):
         found += [
-            Finding("yaml", text, False, "yaml-1.1", skill.uri) for text in front.quote
+            SkillFinding("yaml", text, False, "yaml-1.1", skill.uri) for text in front.quote
         ]  # fmt: skip
     return found
 
 
 def _difference(
     front: FrontMatter, path: str, in_file: Any, in_entry: Any, older: set[str], uri: str
-) -> Finding:
+) -> SkillFinding:
     cause, why = "altered", ""
     if in_entry is MISSING:
         text = f"{path} is in the file and not in the entry"
@@ -133,4 +133,6 @@ def _difference(
                 cause, why = "last-newline", "; cause: space or a newline at an end"
             elif in_file.split() == in_entry.split():
                 cause, why = "line-ends", "; cause: line breaks within the text"
-    return Finding("frontmatter", text + why, True, cause, uri, shown(in_entry), shown(in_file))
+    return SkillFinding(
+        "frontmatter", text + why, True, cause, uri, shown(in_entry), shown(in_file)
+    )

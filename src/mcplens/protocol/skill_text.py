@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from mcplens.protocol.skills import Finding, Skill
+from mcplens.protocol.skills import Skill, SkillFinding
 
 # More is not shown one by one.
 MOST_SHOWN: Final = 200
@@ -23,7 +23,7 @@ _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _EMOJI_PARTS: Final = "\ufe0f\u200d"
 
 
-class Hidden(msgspec.Struct, frozen=True):
+class HiddenPart(msgspec.Struct, frozen=True):
     """Something that a reader does not see."""
 
     kind: str  # character, comment
@@ -32,17 +32,17 @@ class Hidden(msgspec.Struct, frozen=True):
     text: str  # the name of the character, or the comment
 
 
-def hidden_parts(text: str) -> list[Hidden]:
+def hidden_parts(text: str) -> list[HiddenPart]:
     """The hidden characters and HTML comments of a text, in their order."""
     found = []
     for index, letter in enumerate(text):
         if letter not in "\n\r\t" and not letter.isprintable() and _is_hidden(text, index):
-            found.append(Hidden("character", *_place(text, index), character_name(letter)))
+            found.append(HiddenPart("character", *_place(text, index), character_name(letter)))
             if len(found) == MOST_SHOWN:
                 break
     for match in _COMMENT.finditer(text):
         comment = match["text"].strip()
-        found.append(Hidden("comment", *_place(text, match.start()), comment))
+        found.append(HiddenPart("comment", *_place(text, match.start()), comment))
     return sorted(found, key=lambda one: (one.line, one.column))[:MOST_SHOWN]
 
 
@@ -71,7 +71,7 @@ def _place(text: str, index: int) -> tuple[int, int]:
     return text.count("\n", 0, index) + 1, index - (text.rfind("\n", 0, index) + 1) + 1
 
 
-def text_findings(skill: Skill, uri: str, text: str) -> list[Finding]:
+def text_findings(skill: Skill, uri: str, text: str) -> list[SkillFinding]:
     """Warnings about the text of a skill's file: what is hidden in it, and where it links to."""
     found = []
     hidden = hidden_parts(text)
@@ -81,11 +81,11 @@ def text_findings(skill: Skill, uri: str, text: str) -> list[Finding]:
         names = ", ".join(dict.fromkeys(one.text for one in characters[:5]))
         count = _count(len(characters), "hidden character")
         text_of = f"{count} ({names}), the first in line {first.line}"
-        found.append(Finding("hidden", text_of, False, uri=uri))
+        found.append(SkillFinding("hidden", text_of, False, uri=uri))
     if comments := [one for one in hidden if one.kind == "comment"]:
         count = _count(len(comments), "HTML comment")
         text_of = f"{count}, the first in line {comments[0].line}"
-        found.append(Finding("comment", text_of, False, uri=uri))
+        found.append(SkillFinding("comment", text_of, False, uri=uri))
     return found + _link_findings(skill, uri, text)
 
 
@@ -93,19 +93,19 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def _link_findings(skill: Skill, uri: str, text: str) -> list[Finding]:
+def _link_findings(skill: Skill, uri: str, text: str) -> list[SkillFinding]:
     found = []
     for match in _LINK.finditer(text):
         url = match["url"]
         line = _place(text, match.start())[0]
         if url.lower().startswith("file:"):
-            found.append(Finding("link", f"line {line}: a link to {url}", False, uri=uri))
+            found.append(SkillFinding("link", f"line {line}: a link to {url}", False, uri=uri))
         elif not _SCHEME.match(url) and not url.startswith(("#", "/")) and not skill.is_dynamic:
             path = url.partition("#")[0].partition("?")[0]
             target = _resolve(uri.rpartition("/")[0], path)
             if path and skill.file(target) is None:
                 text_of = f"line {line}: the link {url} leads to no file of the manifest"
-                found.append(Finding("link", text_of, False, uri=uri))
+                found.append(SkillFinding("link", text_of, False, uri=uri))
     return found[:MOST_SHOWN]
 
 

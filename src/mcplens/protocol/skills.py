@@ -37,7 +37,7 @@ _REQUESTS: Final = ("allowed-tools", "hooks", "tools", "permissions", "mcp-serve
 _SCRIPTS: Final = (".sh", ".py", ".js", ".mjs", ".ts", ".rb", ".pl", ".ps1", ".bat", ".cmd")
 
 
-class Finding(msgspec.Struct, frozen=True):
+class SkillFinding(msgspec.Struct, frozen=True):
     """One thing that is wrong with a skill, as a sentence; a warning does not keep it from use."""
 
     check: str  # which rule: uri, name, manifest, size, digest, frontmatter, …
@@ -64,7 +64,7 @@ class Skill(Item, kw_only=True):
     frontmatter: dict[str, Any] = msgspec.field(default_factory=dict)
     files: tuple[SkillFile, ...] = ()
     is_dynamic: bool = False  # its files are not listed, so they cannot be verified
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[SkillFinding, ...] = ()
     ttl_ms: int | None = None  # how long the entry may be taken for fresh: a hint
     cache_scope: str | None = None
 
@@ -109,7 +109,7 @@ class Skill(Item, kw_only=True):
         scripts = [path for path in scripts if path.startswith("scripts/") or _is_script(path)]
         return (*asked, *(f"script: {path}" for path in scripts))
 
-    def add(self, *findings: Finding) -> None:
+    def add(self, *findings: SkillFinding) -> None:
         """Note more findings; an error keeps the skill from use."""
         self.findings += findings
         errors = [finding.text for finding in self.findings if finding.is_error]
@@ -124,7 +124,7 @@ class SkillList(msgspec.Struct, kw_only=True):
     cut: str | None = None
     ttl_ms: int | None = None
     cache_scope: str | None = None
-    findings: tuple[Finding, ...] = ()  # about the answer itself
+    findings: tuple[SkillFinding, ...] = ()  # about the answer itself
 
     def __iter__(self) -> Any:
         return iter(self.skills)
@@ -150,7 +150,7 @@ def read_entry(value: Any, raw: bytes = b"") -> Skill:
     """An entry as a skill, with everything that is wrong with it."""
     if not isinstance(value, dict):
         broken = Skill(uri="", raw=raw)
-        broken.add(Finding("entry", f"the entry is not an object but {kind_of(value)}"))
+        broken.add(SkillFinding("entry", f"the entry is not an object but {kind_of(value)}"))
         return broken
     uri, front = value.get("uri"), value.get("frontmatter")
     skill = Skill(
@@ -161,40 +161,40 @@ def read_entry(value: Any, raw: bytes = b"") -> Skill:
     return skill
 
 
-def _uri_findings(uri: Any) -> list[Finding]:
+def _uri_findings(uri: Any) -> list[SkillFinding]:
     if not isinstance(uri, str) or not uri:
-        return [Finding("uri", "the entry has no uri")]
+        return [SkillFinding("uri", "the entry has no uri")]
     if not _SCHEME.match(uri):
-        return [Finding("uri", f"{uri!r} is not a URI: it has no scheme", uri=uri)]
+        return [SkillFinding("uri", f"{uri!r} is not a URI: it has no scheme", uri=uri)]
     if not uri.endswith("/" + SKILL_FILE):
-        return [Finding("uri", f"the uri {uri} does not end with /{SKILL_FILE}", uri=uri)]
+        return [SkillFinding("uri", f"the uri {uri} does not end with /{SKILL_FILE}", uri=uri)]
     why = _why_unsafe(uri[uri.index(":") + 1 :].lstrip("/"))
-    return [Finding("uri", f"the uri {uri} {why}", uri=uri)] if why else []
+    return [SkillFinding("uri", f"the uri {uri} {why}", uri=uri)] if why else []
 
 
-def _front_findings(front: Any, skill: Skill) -> list[Finding]:
+def _front_findings(front: Any, skill: Skill) -> list[SkillFinding]:
     if not isinstance(front, dict):
-        return [Finding("frontmatter", f"frontmatter is not an object but {kind_of(front)}")]
+        return [SkillFinding("frontmatter", f"frontmatter is not an object but {kind_of(front)}")]
     if depth_of(front) > DEEPEST:
-        return [Finding("frontmatter", f"frontmatter is nested deeper than {DEEPEST} levels")]
+        return [SkillFinding("frontmatter", f"frontmatter is nested deeper than {DEEPEST} levels")]
     found = [
-        Finding("frontmatter", f"frontmatter has no {key}")
+        SkillFinding("frontmatter", f"frontmatter has no {key}")
         for key in ("name", "description")
         if not isinstance(front.get(key), str) or not front[key]
     ]
     found += name_findings(skill.name, skill.directory) if skill.name else []
     if len(skill.description) > _LONGEST_DESCRIPTION:
         text = f"the description is longer than {_LONGEST_DESCRIPTION} characters"
-        found.append(Finding("frontmatter", text, is_error=False))
+        found.append(SkillFinding("frontmatter", text, is_error=False))
     metadata = front.get("metadata")
     for key in metadata if isinstance(metadata, dict) else ():
         if str(key).startswith(_RESERVED):
             text = f"metadata has {key}, whose prefix is reserved for MCP extensions"
-            found.append(Finding("frontmatter", text, is_error=False))
+            found.append(SkillFinding("frontmatter", text, is_error=False))
     return found
 
 
-def name_findings(name: str, directory: str) -> list[Finding]:
+def name_findings(name: str, directory: str) -> list[SkillFinding]:
     """What is wrong with the name of a skill that is in this folder."""
     found = []
     if len(name) > _LONGEST_NAME or not _NAME.fullmatch(name):
@@ -202,11 +202,11 @@ def name_findings(name: str, directory: str) -> list[Finding]:
             f"the name {name!r} breaks the rules: 1 to {_LONGEST_NAME} of a-z, 0-9 and single "
             "hyphens, none at an end"
         )
-        found.append(Finding("name", text))
+        found.append(SkillFinding("name", text))
     segment = directory.rpartition("/")[2]
     if segment != name:
         text = f"the folder is {segment!r} and the name {name!r}: they must be the same"
-        found.append(Finding("name", text, expected=name, actual=segment))
+        found.append(SkillFinding("name", text, expected=name, actual=segment))
     return found
 
 
@@ -216,7 +216,7 @@ def _read_manifest(skill: Skill, resources: Any) -> None:
         return
     if not isinstance(resources, list):
         text = f'resources must be a list or "dynamic", and is {kind_of(resources)}'
-        skill.add(Finding("manifest", text))
+        skill.add(SkillFinding("manifest", text))
         return
     files, findings = [], []
     for index, one in enumerate(resources):
@@ -227,44 +227,46 @@ def _read_manifest(skill: Skill, resources: Any) -> None:
     skill.add(*findings, *_manifest_findings(skill))
 
 
-def _read_file(index: int, value: Any, directory: str) -> tuple[SkillFile | None, list[Finding]]:
+def _read_file(
+    index: int, value: Any, directory: str
+) -> tuple[SkillFile | None, list[SkillFinding]]:
     where = f"resources[{index}]"
     if not isinstance(value, dict) or not isinstance(value.get("uri"), str):
-        return None, [Finding("manifest", f"{where} has no uri")]
+        return None, [SkillFinding("manifest", f"{where} has no uri")]
     uri, digest, size = value["uri"], value.get("digest"), value.get("size")
     found = []
     if why := why_outside(directory, uri):
-        found.append(Finding("manifest", f"{uri} {why}", uri=uri))
+        found.append(SkillFinding("manifest", f"{uri} {why}", uri=uri))
     if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
         text = f"the digest of {uri} is not sha256: and 64 lowercase hex digits"
-        found.append(Finding("manifest", text, uri=uri, actual=shown(digest)))
+        found.append(SkillFinding("manifest", text, uri=uri, actual=shown(digest)))
     if not isinstance(size, int) or isinstance(size, bool) or size < 0:
         text = f"the size of {uri} is not a number of bytes"
-        found.append(Finding("manifest", text, uri=uri, actual=shown(size)))
+        found.append(SkillFinding("manifest", text, uri=uri, actual=shown(size)))
         size = 0
     return SkillFile(uri, _text(digest), size), found
 
 
-def _manifest_findings(skill: Skill) -> list[Finding]:
+def _manifest_findings(skill: Skill) -> list[SkillFinding]:
     found = []
     uris = [file.uri for file in skill.files]
     for uri in dict.fromkeys(uri for uri in uris if uris.count(uri) > 1) if _repeats(uris) else ():
-        found.append(Finding("manifest", f"{uri} is listed twice", uri=uri))
+        found.append(SkillFinding("manifest", f"{uri} is listed twice", uri=uri))
     if skill.uri not in uris:
-        found.append(Finding("manifest", f"the manifest does not list {SKILL_FILE} itself"))
+        found.append(SkillFinding("manifest", f"the manifest does not list {SKILL_FILE} itself"))
     folded: dict[str, str] = {}
     for uri in dict.fromkeys(uris):
         path = skill.path_of(uri)
         other = folded.setdefault(unicodedata.normalize("NFC", path).casefold(), path)
         if other != path:
             text = f"{path} and {other} are one file on disks that ignore case"
-            found.append(Finding("manifest", text, is_error=False, uri=uri))
+            found.append(SkillFinding("manifest", text, is_error=False, uri=uri))
     if len(uris) > MOST_FILES:
         text = f"{len(uris)} files; hosts need not accept more than {MOST_FILES}"
-        found.append(Finding("limit", text, is_error=False))
+        found.append(SkillFinding("limit", text, is_error=False))
     if skill.size_bytes > MOST_BYTES:
         text = f"{skill.size_bytes:,} bytes; hosts need not accept more than {MOST_BYTES:,}"
-        found.append(Finding("limit", text, is_error=False))
+        found.append(SkillFinding("limit", text, is_error=False))
     return found
 
 
@@ -303,10 +305,10 @@ def check_list(skills: Sequence[Skill]) -> None:
         for skill in same if len(same) > 1 else ():
             others = ", ".join(other.uri for other in same if other is not skill)
             text = f"another skill is named {name!r} too: {others}"
-            skill.add(Finding("name", text, is_error=False))
+            skill.add(SkillFinding("name", text, is_error=False))
     for skill in skills:
         if skill.uri and uris[skill.uri] > 1:
-            skill.add(Finding("uri", f"{skill.uri} is listed {uris[skill.uri]} times"))
+            skill.add(SkillFinding("uri", f"{skill.uri} is listed {uris[skill.uri]} times"))
     _check_nested(skills)
 
 
@@ -322,24 +324,24 @@ def _check_nested(skills: Sequence[Skill]) -> None:
             has = {file.uri for file in outer.files}
             if missing := [file.uri for file in inner.files if file.uri not in has]:
                 text = f"the manifest lacks {missing[0]} of the skill {inner.name!r} within it"
-                outer.add(Finding("manifest", text, uri=missing[0]))
+                outer.add(SkillFinding("manifest", text, uri=missing[0]))
 
 
-def compare_entries(listed: Skill, got: Skill) -> tuple[Finding, ...]:
+def compare_entries(listed: Skill, got: Skill) -> tuple[SkillFinding, ...]:
     """How the entry of skills/get differs from that of skills/list."""
     found = [
-        Finding("get", f"{path} differs", False, "", "", shown(one), shown(other))
+        SkillFinding("get", f"{path} differs", False, "", "", shown(one), shown(other))
         for path, one, other in differences(listed.frontmatter, got.frontmatter)
     ]
     if listed.is_dynamic != got.is_dynamic:
         kinds = ["dynamic" if one.is_dynamic else "a list of files" for one in (listed, got)]
-        found.append(Finding("get", "resources differs", False, "", "", *kinds))
+        found.append(SkillFinding("get", "resources differs", False, "", "", *kinds))
     before, after = ({file.uri: file for file in one.files} for one in (listed, got))
     for uri in dict.fromkeys([*before, *after]):
         one, other = before.get(uri), after.get(uri)
         if one != other:
             text = f"{listed.path_of(uri)} {_how(one, other)}"
-            found.append(Finding("get", text, False, "", uri, _file(one), _file(other)))
+            found.append(SkillFinding("get", text, False, "", uri, _file(one), _file(other)))
     return tuple(found)
 
 
@@ -349,7 +351,7 @@ def _how(one: SkillFile | None, other: SkillFile | None) -> str:
     return "is only in skills/list" if other is None else "has changed"
 
 
-def compare_directory(skill: Skill, children: Iterable[DirectoryEntry]) -> tuple[Finding, ...]:
+def compare_directory(skill: Skill, children: Iterable[DirectoryEntry]) -> tuple[SkillFinding, ...]:
     """How the folders of a skill, read to their end, differ from its manifest."""
     found, seen = [], set()
     listed = {file.uri for file in skill.files}
@@ -357,13 +359,13 @@ def compare_directory(skill: Skill, children: Iterable[DirectoryEntry]) -> tuple
         seen.add(child.uri)
         if not child.is_directory and child.uri not in listed and not skill.is_dynamic:
             text = f"{skill.path_of(child.uri)} is in the folder and not in the manifest"
-            found.append(Finding("directory", text, False, uri=child.uri))
+            found.append(SkillFinding("directory", text, False, uri=child.uri))
         if child.is_directory and child.uri.endswith("/"):
             text = f"the folder {child.uri} must not end with a slash"
-            found.append(Finding("directory", text, uri=child.uri))
+            found.append(SkillFinding("directory", text, uri=child.uri))
     for uri in listed - seen:
         text = f"{skill.path_of(uri)} is in the manifest and not in the folder"
-        found.append(Finding("directory", text, uri=uri))
+        found.append(SkillFinding("directory", text, uri=uri))
     return tuple(sorted(found, key=lambda finding: finding.uri))
 
 

@@ -14,7 +14,7 @@ import msgspec
 from mcplens.errors import InspectorError, SkillMismatch
 from mcplens.protocol.skill_files import SkillFileReport
 from mcplens.protocol.skill_text import text_findings
-from mcplens.protocol.skills import SKILL_FILE, Finding, Skill
+from mcplens.protocol.skills import SKILL_FILE, Skill, SkillFinding
 from mcplens.session.client import Client
 from mcplens.session.skills import SkillBudget
 
@@ -33,10 +33,10 @@ class FileVerdict(msgspec.Struct, kw_only=True):
     expected_digest: str | None = None
     size: int | None = None
     digest: str | None = None
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[SkillFinding, ...] = ()
 
 
-class Totals(msgspec.Struct, kw_only=True):
+class VerificationTotals(msgspec.Struct, kw_only=True):
     """What a run of verification added up to."""
 
     files: int = 0
@@ -51,7 +51,7 @@ class Totals(msgspec.Struct, kw_only=True):
 
 
 async def verify_skills(
-    client: Client, skills: Iterable[Skill], totals: Totals, most_bytes: int
+    client: Client, skills: Iterable[Skill], totals: VerificationTotals, most_bytes: int
 ) -> AsyncIterator[FileVerdict]:
     """Every file of these skills, SKILL.md first; what the budget leaves out is `not-read`."""
     for skill in skills:
@@ -88,7 +88,7 @@ async def verify_file(
         status: Status = "failed" if error.category == "server" else "broken"
         if isinstance(error, SkillMismatch):
             status = "mismatch"
-        return _verdict(skill, uri, status, Finding("read", error.message, uri=uri)), None
+        return _verdict(skill, uri, status, SkillFinding("read", error.message, uri=uri)), None
     findings = list(report.findings)
     if (text := report.text) is not None:
         findings += text_findings(skill, uri, text)
@@ -116,7 +116,7 @@ def _of_entry(skill: Skill) -> FileVerdict:
     )
 
 
-def _verdict(skill: Skill, uri: str, status: Status, *findings: Finding) -> FileVerdict:
+def _verdict(skill: Skill, uri: str, status: Status, *findings: SkillFinding) -> FileVerdict:
     file = skill.file(uri)
     return FileVerdict(
         skill=skill.uri,

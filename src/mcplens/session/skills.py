@@ -20,8 +20,8 @@ from mcplens.protocol.skills import (
     DIRECTORY_TYPE,
     MOST_BYTES,
     DirectoryEntry,
-    Finding,
     Skill,
+    SkillFinding,
     SkillList,
     check_list,
     read_entry,
@@ -57,7 +57,7 @@ class Directory(msgspec.Struct, kw_only=True):
     uri: str
     entries: list[DirectoryEntry]
     cut: str | None = None
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[SkillFinding, ...] = ()
 
 
 class _Cacheable(msgspec.Struct, rename="camel"):
@@ -111,7 +111,7 @@ class Skills:
         check_list(found.skills)
         if self._connection.server_capabilities.get("resources") is None:
             text = "the server does not declare resources, by which the files of skills are read"
-            found.findings += (Finding("capability", text),)
+            found.findings += (SkillFinding("capability", text),)
         return found
 
     async def get(self, uri: str, **options: Unpack[RequestOptions]) -> Skill:
@@ -131,9 +131,9 @@ class Skills:
         skill.ttl_ms, skill.cache_scope = found.ttl_ms, found.cache_scope
         skill.add(*found.findings)
         if skill.uri and skill.uri != uri:
-            skill.add(Finding("uri", f"asked for {uri}, the server gave {skill.uri}"))
+            skill.add(SkillFinding("uri", f"asked for {uri}, the server gave {skill.uri}"))
         if answer.next_cursor is not None:
-            skill.add(Finding("entry", "skills/get has a nextCursor; one entry is not a list"))
+            skill.add(SkillFinding("entry", "skills/get has a nextCursor; one entry is not a list"))
         return skill
 
     def _answer(self, method: str, frame: Frame) -> _Cacheable:
@@ -153,7 +153,7 @@ class Skills:
             return
         fields = {"ttlMs": ttl, "cacheScope": scope, "resultType": answer.result_type}
         for name in [name for name, value in fields.items() if value is None]:
-            finding = Finding("cache", f"the answer has no {name}", is_error=False)
+            finding = SkillFinding("cache", f"the answer has no {name}", is_error=False)
             if finding not in found.findings:
                 found.findings += (finding,)
 
@@ -296,26 +296,26 @@ def _entry(raw: bytes) -> Skill:
         value, _ = decode_value(raw)
     except ValueError as problem:
         broken = Skill(uri="", raw=raw)
-        broken.add(Finding("entry", f"the entry cannot be decoded: {problem}"))
+        broken.add(SkillFinding("entry", f"the entry cannot be decoded: {problem}"))
         return broken
     return read_entry(value, raw)
 
 
-def _child(folder: str, raw: bytes) -> tuple[DirectoryEntry | None, Finding | None]:
+def _child(folder: str, raw: bytes) -> tuple[DirectoryEntry | None, SkillFinding | None]:
     try:
         value, _ = decode_value(raw)
     except ValueError:
         value = None
     uri = value.get("uri") if isinstance(value, dict) else None
     if not isinstance(value, dict) or not isinstance(uri, str):
-        return None, Finding("directory", f"{folder} has an entry without a uri")
+        return None, SkillFinding("directory", f"{folder} has an entry without a uri")
     name, kind, size = (value.get(key) for key in ("name", "mimeType", "size"))
     inside = uri.removesuffix("/")
     why = why_outside(folder, inside)
     if why is None and "/" in inside[len(folder) + 1 :]:
         why = f"is not directly in {folder}"
     if why is not None:
-        return None, Finding("directory", f"{uri} {why}", uri=uri)
+        return None, SkillFinding("directory", f"{uri} {why}", uri=uri)
     entry = DirectoryEntry(
         uri=uri,
         name=name if isinstance(name, str) else inside.rpartition("/")[2],

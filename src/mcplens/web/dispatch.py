@@ -32,6 +32,7 @@ from mcplens.web.api import (
     server_export,
     servers,
     settings,
+    skills,
     taps,
     tasks,
 )
@@ -42,7 +43,7 @@ from mcplens.workspace.workspace import Workspace
 SUBJECTS: Final = (
     answer_settings, apps, auth, calls, catalog, collection_runs, collections, confirmation,
     exact_bytes, example_arguments, gateway, history, patterns, questions, runs,
-    server_entries, server_export, servers, settings, taps, tasks,
+    server_entries, server_export, servers, settings, skills, taps, tasks,
 )  # fmt: skip
 
 

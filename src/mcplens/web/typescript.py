@@ -82,7 +82,7 @@ def _gather(info: Any, found: dict[str, inspect.StructType]) -> None:
         found[info.cls.__name__] = info
         for field in _fields(info):
             _gather(field.type, found)
-    elif isinstance(info, inspect.ListType):
+    elif isinstance(info, inspect.ListType | inspect.VarTupleType):
         _gather(info.item_type, found)
     elif isinstance(info, inspect.DictType):
         _gather(info.value_type, found)
@@ -148,7 +148,7 @@ def _type(info: Any) -> str:
         return info.cls.__name__
     if isinstance(info, inspect.LiteralType):
         return _literal(info)
-    if isinstance(info, inspect.ListType):
+    if isinstance(info, inspect.ListType | inspect.VarTupleType):
         item = _type(info.item_type)
         return f"({item})[]" if "|" in item else f"{item}[]"
     if isinstance(info, inspect.DictType):

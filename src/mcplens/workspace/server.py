@@ -44,6 +44,7 @@ from mcplens.transports.base import Closing
 from mcplens.workspace.answer_settings import CLIENT_OPTIONS, AnswerSettings
 from mcplens.workspace.listing import Listing
 from mcplens.workspace.sign_in import SIGN_IN_EVENTS, ServerSignIn
+from mcplens.workspace.skills import ServerSkills
 from mcplens.workspace.statistics import ServerStatistics
 
 if TYPE_CHECKING:
@@ -83,6 +84,7 @@ class Server:
         self.lists: dict[str, Listing] = {}
         self.subscriptions: dict[str, ResourceSubscription] = {}
         self.statistics = ServerStatistics()
+        self.skills = ServerSkills(clock)
         self.sign_in = ServerSignIn(
             entry.name, bus=bus, clock=clock, changed=lambda: changed(self.server_id)
         )

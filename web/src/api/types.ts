@@ -293,6 +293,17 @@ export interface CheckPatterns {
 }
 
 /**
+ * Read one file of a skill, by its path or URI, and verify it.
+ */
+export interface CheckSkillFile {
+  type: "CheckSkillFile";
+  id: number;
+  server_id: string;
+  uri: string;
+  path?: string;
+}
+
+/**
  * The authorization server to sign in at, where there are several.
  */
 export interface ChooseIssuer {
@@ -489,6 +500,17 @@ export interface DeleteSavedCall {
 }
 
 /**
+ * A direct child of a folder that a server listed.
+ */
+export interface DirectoryEntry {
+  uri: string;
+  name: string;
+  is_directory: boolean;
+  mime_type: string | null;
+  size: number | null;
+}
+
+/**
  * Disconnect, or stop connecting. Replied to when it is done.
  */
 export interface Disconnect {
@@ -662,6 +684,21 @@ export interface Failure {
   type: "Failure";
   id: number;
   error: ErrorView;
+}
+
+/**
+ * What came of one file, or of an entry that could not be used at all.
+ */
+export interface FileVerdict {
+  skill: string;
+  uri: string;
+  path: string;
+  status: "broken" | "failed" | "mismatch" | "not-read" | "unverifiable" | "verified";
+  expected_size: number | null;
+  expected_digest: string | null;
+  size: number | null;
+  digest: string | null;
+  findings: SkillFinding[];
 }
 
 /**
@@ -877,6 +914,16 @@ export interface GetPrompt {
 }
 
 /**
+ * The entry of one skill, fetched now and compared with that of the list.
+ */
+export interface GetSkill {
+  type: "GetSkill";
+  id: number;
+  server_id: string;
+  uri: string;
+}
+
+/**
  * A call that waits for a task to end, and has its result.
  */
 export interface GetTaskResult {
@@ -911,6 +958,16 @@ export interface Hello {
   collection_runs: CollectionRunView[];
   runs: RunInfoView[];
   gateway: GatewayView;
+}
+
+/**
+ * Something that a reader does not see.
+ */
+export interface HiddenPart {
+  kind: string;
+  line: number;
+  column: number;
+  text: string;
 }
 
 /**
@@ -1049,6 +1106,16 @@ export interface ListSavedCalls {
   id: number;
   server_id: string;
   tool: string;
+}
+
+/**
+ * The skills of a server; the kept list unless `refresh`.
+ */
+export interface ListSkills {
+  type: "ListSkills";
+  id: number;
+  server_id: string;
+  refresh?: boolean;
 }
 
 /**
@@ -1352,6 +1419,16 @@ export interface ReadResource {
   listed_as?: string;
   meta?: Record<string, unknown>;
   timeout_s?: number | null;
+}
+
+/**
+ * List the folders of a skill, for servers that declare `directoryRead`.
+ */
+export interface ReadSkillFolder {
+  type: "ReadSkillFolder";
+  id: number;
+  server_id: string;
+  uri: string;
 }
 
 /**
@@ -1989,6 +2066,105 @@ export interface SignedOutView {
 }
 
 /**
+ * An entry as skills/get gives it now, and how it differs from that of skills/list.
+ */
+export interface SkillComparison {
+  got: SkillView;
+  is_listed: boolean;
+  differences: SkillFinding[];
+}
+
+/**
+ * A file as the manifest of a skill has it.
+ */
+export interface SkillFile {
+  uri: string;
+  digest: string;
+  size: number;
+}
+
+/**
+ * A file of a skill as it was read, whatever came of the checks.
+ *
+ * `text` is null for bytes that are not text, `body` is what follows the front matter of a
+ * SKILL.md, `hidden` what a reader does not see. `is_cut` says that the text goes on.
+ */
+export interface SkillFileView {
+  verdict: FileVerdict;
+  mime_type: string | null;
+  text: string | null;
+  is_cut: boolean;
+  body: string | null;
+  front_matter: unknown;
+  hidden: HiddenPart[];
+}
+
+/**
+ * One thing that is wrong with a skill, as a sentence; a warning does not keep it from use.
+ */
+export interface SkillFinding {
+  check: string;
+  text: string;
+  is_error: boolean;
+  cause: string;
+  uri: string;
+  expected: string;
+  actual: string;
+}
+
+/**
+ * What the server lists in the folders of a skill, and how it differs from the manifest.
+ */
+export interface SkillFolderView {
+  entries: DirectoryEntry[];
+  cut: string | null;
+  findings: SkillFinding[];
+}
+
+/**
+ * The skills that a server lists; `cut` says why there may be more.
+ */
+export interface SkillListView {
+  server_id: string;
+  skills: SkillView[];
+  fetched: number;
+  cut: string | null;
+  findings: SkillFinding[];
+}
+
+/**
+ * What came of each file.
+ */
+export interface SkillVerification {
+  verdicts: FileVerdict[];
+  totals: VerificationTotals;
+}
+
+/**
+ * A skill as its server describes it; `problem` says why it must not be loaded.
+ *
+ * `requests` are tools, hooks and scripts that it asks for: they are shown and ignored.
+ * `fetched` is when the entry came, `ttl_ms` how long it may be taken for fresh.
+ */
+export interface SkillView {
+  uri: string;
+  name: string;
+  description: string;
+  directory: string;
+  frontmatter: unknown;
+  files: SkillFile[];
+  size_bytes: number;
+  is_dynamic: boolean;
+  problem: string | null;
+  findings: SkillFinding[];
+  requests: string[];
+  fetched: number;
+  ttl_ms: number | null;
+  cache_scope: string | null;
+  value: unknown;
+}
+
+/**
  * Where a server comes from: a file, the command line (`given`), or this page.
  */
 export interface SourceView {
@@ -2163,6 +2339,26 @@ export interface VariableView {
 }
 
 /**
+ * What a run of verification added up to.
+ */
+export interface VerificationTotals {
+  files: number;
+  bytes: number;
+  counts: Record<string, number>;
+  cut: string | null;
+}
+
+/**
+ * Read every file of a skill and verify it; without `uri`, of all skills of the list.
+ */
+export interface VerifySkills {
+  type: "VerifySkills";
+  id: number;
+  server_id: string;
+  uri?: string | null;
+}
+
+/**
  * A request that got no answer (yet); `is_question` if the server asked it.
  */
 export interface WaitingRequestView {
@@ -2209,6 +2405,7 @@ export type Command =
   | CancelTask
   | ChangeTap
   | CheckPatterns
+  | CheckSkillFile
   | ChooseIssuer
   | Complete
   | Confirm
@@ -2229,11 +2426,13 @@ export type Command =
   | GatewayEntries
   | GatewayToken
   | GetPrompt
+  | GetSkill
   | GetTaskResult
   | List
   | ListCollections
   | ListPins
   | ListSavedCalls
+  | ListSkills
   | ListTasks
   | LookAtAuth
   | MakeExample
@@ -2246,6 +2445,7 @@ export type Command =
   | PlanRun
   | PublishedViews
   | ReadResource
+  | ReadSkillFolder
   | RecordAppMessage
   | RefreshToken
   | RejectQuestion
@@ -2285,7 +2485,8 @@ export type Command =
   | TurnGatewayOff
   | TurnGatewayOn
   | Unpin
-  | Unsubscribe;
+  | Unsubscribe
+  | VerifySkills;
 
 export type ServerMessage =
   | Hello
@@ -2310,6 +2511,7 @@ export interface Replies {
   CancelTask: TaskView;
   ChangeTap: TapChangeView;
   CheckPatterns: PatternVerdicts;
+  CheckSkillFile: SkillFileView;
   ChooseIssuer: AuthView | null;
   Complete: CompletionView;
   Confirm: ServerView;
@@ -2330,11 +2532,13 @@ export interface Replies {
   GatewayEntries: GatewayEntryView[];
   GatewayToken: string | null;
   GetPrompt: CallView;
+  GetSkill: SkillComparison;
   GetTaskResult: CallView;
   List: ListView;
   ListCollections: CollectionListView;
   ListPins: PinView[];
   ListSavedCalls: SavedCallView[];
+  ListSkills: SkillListView;
   ListTasks: TaskView[];
   LookAtAuth: AuthView | null;
   MakeExample: ExampleArguments;
@@ -2347,6 +2551,7 @@ export interface Replies {
   PlanRun: RunPlanView;
   PublishedViews: PublishedView[];
   ReadResource: CallView;
+  ReadSkillFolder: SkillFolderView;
   RecordAppMessage: number;
   RefreshToken: AuthView | null;
   RejectQuestion: null;
@@ -2386,6 +2591,7 @@ export interface Replies {
   TurnGatewayOn: GatewayView;
   Unpin: PinView[];
   Unsubscribe: ServerView;
+  VerifySkills: SkillVerification;
 }
 
 /**
