@@ -169,12 +169,15 @@ $(WEB_MODULES)/.stamp: web/package-lock.json web/package.json | .venv/dev.stamp
 	@cd web && $(NPM) ci --silent
 	@touch $@
 
-# The browser tests drive the system's Chromium.
+# The browser tests drive the system's Chromium; the one without windows needs less of the processor.
+HAS_BROWSER = (for one in chromium-headless-shell chromium chromium-browser google-chrome; do \
+	    command -v $$one >/dev/null && exit 0; done; exit 1)
+APT_INSTALL = DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends
 .PHONY: chromium
 chromium:
-	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	@$(HAS_BROWSER) || \
 	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
-	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
+	    { $(APT_INSTALL) chromium-headless-shell || $(APT_INSTALL) chromium; } >/dev/null; } || \
 	  { echo "The browser tests need Chromium: install the system's package \"chromium\" (as root: apt-get install chromium)" >&2; exit 1; }
 
 # An environment without .venv's editable mcplens, so that the browser tests see what users get.

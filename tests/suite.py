@@ -25,7 +25,6 @@ _QUICK: Final = ("--quiet", "--ignore=tests/e2e", "-m", "not soak and not slow")
 LONGEST: Final = (
     "tests/faults/test_matrix.py",
     "tests/gateway/test_fault_run.py",
-    "tests/bench/test_bench_smoke.py",
     "tests/cli/test_everything.py",
     "tests/cli/test_real_servers.py",
     "tests/demo/test_conformance.py",

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
+# The checks read its types, and it is run whenever figures are wanted.
+pytestmark = pytest.mark.soak
 
 ROOT = Path(__file__).parents[2]
 
