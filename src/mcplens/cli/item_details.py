@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from mcplens.cli import output
+from mcplens.protocol.context_cost import token_count, tool_characters
 from mcplens.protocol.result_types import Prompt, Resource, ResourceTemplate, Tool
 from mcplens.protocol.schema_types import (
     alternatives,
@@ -24,8 +25,6 @@ Row = tuple[str, str]
 
 # Members of members are shown this deep.
 _MOST_LEVELS: Final = 3
-# Rule of thumb for English and JSON with current tokenizers; as the page has it.
-_CHARACTERS_PER_TOKEN: Final = 4
 _LIMITS: Final = (
     ("format", "format"),
     ("minimum", "at least"),
@@ -220,10 +219,8 @@ def _hints(annotations: dict[str, Any]) -> str:
 def _cost(tool: Tool) -> str:
     """What a model is told of the tool, in tokens, estimated as in the page."""
     told = {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
-    given = {key: value for key, value in told.items() if value is not None}
-    characters = len(json.dumps(given, ensure_ascii=False, separators=(",", ":")))
-    count = -(-characters // _CHARACTERS_PER_TOKEN)
-    return f"about {count} tokens in a model's prompt ({characters} characters)"
+    characters = tool_characters(told)
+    return f"about {token_count(characters)} tokens in a model's prompt ({characters} characters)"
 
 
 def _as_json(value: Any) -> str:

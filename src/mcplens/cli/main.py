@@ -47,6 +47,7 @@ COMMANDS = {
     "gateway": ("gateway", "command", "Serve all configured servers as one MCP server."),
     "lock": ("lock", "command", "Write or check what servers promise, as mcp.lock."),
     "diff": ("diff", "command", "Compare what two servers, locks or traces promise."),
+    "lint": ("lint", "command", "Check what servers promise: rules, and cost in a prompt."),
     "history": ("history", "command", "Look at what earlier runs sent and received."),
     "auth": ("auth", "command", "Sign in to servers, and out again."),
     "collections": ("collections", "command", "List, show and run calls that are kept in files."),

@@ -31,7 +31,7 @@ _MERGED: Final = ("views", "settings")
 # A cloned repository must not show what the user's view hides, nor reword it.
 _USERS_WIN: Final = ("views", "default_preset_id", "gateway")
 # Settings that are combined from all files.
-_TOGETHER: Final = (*_MERGED, "profiles", "secret_keys")
+_TOGETHER: Final = (*_MERGED, "profiles", "secret_keys", "lint_off")
 
 
 class _File(msgspec.Struct, frozen=True):
@@ -246,7 +246,7 @@ def _merge(files: list[_File]) -> Configuration:
                 top[field] = {**value, **top.get(field, {})}
             elif field == "profiles":
                 top[field] = top[field].over(value) if field in top else value
-            elif field == "secret_keys":  # a key that one file declares secret stays secret
+            elif field in ("secret_keys", "lint_off"):  # what one file declares holds
                 top[field] = tuple(dict.fromkeys((*top.get(field, ()), *value)))
             else:
                 top.setdefault(field, value)

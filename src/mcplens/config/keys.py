@@ -358,6 +358,10 @@ TOP_KEYS: Final = (
         "JSON members, headers and options whose values are never recorded, for all servers.",
     ),
     Key(
+        "lintOff", "lint_off", names,
+        "Rules that mcplens lint leaves out: RULE, or RULE#/POINTER for one place.",
+    ),
+    Key(
         "defaultPresetId", "default_preset_id", filled,
         "The view that the gateway publishes at /mcp.",
     ),

@@ -132,6 +132,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     log_level: str = "info"
     server_output_mb: int = 16
     secret_keys: tuple[str, ...] = ()
+    lint_off: tuple[str, ...] = ()
     default_preset_id: str | None = None
     profiles: Mapping[str, Any] = msgspec.field(default_factory=dict)  # filled in when used
     # Both validated, as the file has them; config/views.py makes values of them.

@@ -203,21 +203,21 @@ def _compare_metadata(before: Any, after: Any, pointer: str, report: Report) -> 
 def _compare_arguments(before: Any, after: Any, pointer: str, report: Report) -> None:
     """The arguments of a prompt."""
     old, new = _by_name(before), _by_name(after)
-    for name in old:
+    for at, name in enumerate(old):
         if name not in new:
-            report("argument-removed", join(pointer, name), "removed")
-    for name, argument in new.items():
-        place = join(pointer, name)
+            report("argument-removed", join(pointer, at), f"{name}: removed")
+    for at, (name, argument) in enumerate(new.items()):
+        place = join(pointer, at)
         is_required = argument.get("required") is True
         if name not in old:
             rule = "argument-required-added" if is_required else "argument-added"
-            report(rule, place, "required, new" if is_required else "new")
+            report(rule, place, f"{name}: {'required, new' if is_required else 'new'}")
             continue
         was_required = old[name].get("required") is True
         if was_required != is_required:
             step = "added" if is_required else "removed"
             words = "now required" if is_required else "no longer required"
-            report(f"argument-required-{step}", place, words)
+            report(f"argument-required-{step}", place, f"{name}: {words}")
         for key in ("description", "title"):
             if not is_same(old[name].get(key), argument.get(key)):
                 report(f"{key}-changed", join(place, key), _shift(key, old[name], argument))

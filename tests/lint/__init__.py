@@ -1,0 +1,1 @@
+"""Lint: each rule finds what it is for, and reports say where."""
