@@ -82,7 +82,7 @@ def test_a_file_from_elsewhere_is_confirmed_asked_for_and_run(opened: Watched, h
     expect(page.get_by_role("heading", name="team")).to_be_visible()
     expect(page.get_by_text("was not written by mcplens")).to_be_visible()
     expect(page.get_by_role("row").filter(has_text="of a later version")).to_contain_text(
-        "this version runs steps with"
+        "only `mcplens test` runs steps with"
     )
     page.get_by_role("button", name="Run all").click()
     asked = page.get_by_role("dialog", name="Use team?")
@@ -166,6 +166,35 @@ def test_a_call_is_saved_run_edited_and_deleted(opened: Watched, home: Path) -> 
     page.get_by_role("button", name="Delete", exact=True).click()
     expect(page.get_by_text("Choose a collection")).to_be_visible()
     assert not file.with_name("other.mcp.yaml").exists()
+    opened.assert_clean()
+
+
+def test_a_call_is_saved_as_a_test_where_it_was_made_and_in_traffic(
+    opened: Watched, home: Path
+) -> None:
+    page = opened.switch("/s/demo/tools/echo")
+    page.get_by_label("text *").fill("tested")
+    page.get_by_role("button", name="Run", exact=True).click()
+    panel = page.get_by_label("Call of echo")
+    expect(panel).to_contain_text("Done")
+    panel.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_label("Name", exact=True).fill("says it")
+    page.get_by_role("combobox", name="Collection").fill("checks")
+    opened.shoot("save-as-test")
+    page.get_by_role("button", name="Save as test").click()
+    expect(page.get_by_text("Saved to ").first).to_be_visible()
+    page = opened.switch("/s/demo/traffic")
+    page.get_by_role("row").filter(has_text="tools/call").filter(has_text="tested").last.click()
+    page.get_by_role("button", name="Save as test").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name", exact=True).fill("recorded")
+    dialog.get_by_role("combobox", name="Collection").fill("checks")
+    opened.shoot("save-recorded-as-test")
+    dialog.get_by_role("button", name="Save as test").click()
+    expect(dialog).to_be_hidden()
+    text = (folder(home) / "checks.mcp.yaml").read_text()
+    assert text.count("snapshot: true") == 2
+    assert (folder(home) / "checks.mcp.snap.json").read_text().count('"tested"') == 2
     opened.assert_clean()
 
 

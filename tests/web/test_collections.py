@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from mcplens.collections.test_file import read_test_file
 from mcplens.known_secrets import known_secrets
 from mcplens.workspace.saved_calls import LARGEST_ARGUMENTS
 
@@ -262,7 +263,7 @@ tests:
         assert rows["two"]["server_id"] == "other"
         assert "broken is not connected" in rows["not started"]["text"]
         assert "there is no server 'nowhere'" in rows["not configured"]["text"]
-        assert "this version runs steps with" in rows["not a call"]["text"]
+        assert "only `mcplens test` runs" in rows["not a call"]["text"]
         stopped = await ran(page, view, stops_at_failure=True)
         assert [row["status"] for row in stopped["rows"]][2:] == ["error"] + ["skipped"] * 5
     async with site(tmp_path) as web, web.page() as page:
@@ -368,3 +369,24 @@ async def test_two_pages_save_to_one_file_and_nothing_is_lost(tmp_path: Path) ->
 async def _save_all(page: Page, call_id: str, names: str) -> None:
     for name in names:
         await page.ask("SaveCall", call_id=call_id, key="both", name=name)
+
+
+async def test_a_call_and_a_recorded_request_are_saved_as_tests(tmp_path: Path) -> None:
+    async with site(tmp_path) as web, web.page() as page:
+        await page.connected("demo")
+        call = await add(page, a=2, b=3)
+        failed = await page.call("CallTool", server_id="demo", name="fail-error", arguments={})
+        for one, name in ((call, "five"), (failed, "refused")):
+            await page.ask("SaveCall", call_id=one["call_id"], key="t", name=name, is_test=True)
+        seq = (await page.until(lambda: page.things["calls", call["call_id"]]["request_seqs"]))[0]
+        await page.ask("SaveRecordedTest", seq=seq, key="t", name="recorded")
+        with pytest.raises(Refusal, match="not a request"):
+            await page.ask("SaveRecordedTest", seq=1, key="t", name="nothing")
+    path = folder(tmp_path) / "t.mcp.yaml"
+    five, refused, recorded = read_test_file(path.read_text()).steps
+    assert (five.expect, five.arguments) == ({"snapshot": True}, {"a": 2, "b": 3})
+    assert (recorded.expect, recorded.arguments) == (five.expect, five.arguments)
+    assert set(refused.expect or {}) == {"error"}
+    found = json.loads((folder(tmp_path) / "t.mcp.snap.json").read_text())["snapshots"]
+    assert found["five"] == found["recorded"]
+    assert found["five"]["structuredContent"] == {"sum": 5}

@@ -17,6 +17,7 @@ from mcplens.cli.command_runner import reporting
 from mcplens.cli.completion_candidates import complete_run
 from mcplens.cli.exit_codes import CommandError, as_command_error
 from mcplens.cli.replay import command as replay
+from mcplens.cli.save_test import command as save_test
 from mcplens.cli.trace_files import export, import_
 
 if TYPE_CHECKING:
@@ -156,6 +157,7 @@ def search(
 command.add_command(export)
 command.add_command(import_)
 command.add_command(replay)
+command.add_command(save_test)
 
 
 @contextlib.contextmanager

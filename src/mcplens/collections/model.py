@@ -176,7 +176,7 @@ def step_fields(
     *,
     name: str,
     description: str,
-    server: str | None,
+    server: str | dict[str, Any] | None,
     kind: StepKind,
     target: str,
     arguments: dict[str, Any],

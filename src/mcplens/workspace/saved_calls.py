@@ -43,7 +43,11 @@ class Variable(msgspec.Struct, frozen=True):
 
 
 class NewStep(msgspec.Struct, frozen=True, kw_only=True):
-    """A call that is to be saved, and what it gave."""
+    """A call that is to be saved, and what it gave: a result, or the code of a JSON-RPC error.
+
+    A step that `is_test` expects the same again. One that `is_recorded` has masks in place of its
+    secrets, whose values are not known.
+    """
 
     name: str
     description: str
@@ -52,6 +56,19 @@ class NewStep(msgspec.Struct, frozen=True, kw_only=True):
     target: str
     arguments: dict[str, Any]
     result: Any = None
+    error_code: int | None = None
+    is_test: bool = False
+    is_recorded: bool = False
+
+    @property
+    def expect(self) -> dict[str, Any] | None:
+        """What a test expects: the error, or the result as it is in the snapshot."""
+        if not self.is_test:
+            return None
+        if self.error_code is not None:
+            return {"error": self.error_code}
+        is_error = isinstance(self.result, dict) and self.result.get("isError") is True
+        return {**({"is_error": True} if is_error else {}), "snapshot": True}
 
 
 class SavedCalls:
@@ -123,9 +140,15 @@ class SavedCalls:
         without = without_secrets(new.arguments, keys)
         if len(msgspec.json.encode(without.arguments)) > LARGEST_ARGUMENTS:
             raise InspectorError("INVALID_REQUEST", "these arguments are too large to be saved")
+        if new.is_test and new.result is None and new.error_code is None:
+            text = "a test needs an answer to compare with; save a call that was answered"
+            raise InspectorError("INVALID_REQUEST", text)
         with self._lock:  # of two pages that save at once, none is refused
             written = self._append(key, name, new, without.arguments)
-        for variable, value in without.values.items():
+            if (new.expect or {}).get("snapshot"):
+                known_secrets.learn(*without.values.values())  # the answer may repeat them
+                write_snapshot(written.file.path, name, new.result, keys)
+        for variable, value in () if new.is_recorded else without.values.items():
             if self.lookup(variable) is None:
                 self.type_in(variable, value)
         self._keep_result(written.file.path, name, new.result, keys, saved)
@@ -146,6 +169,8 @@ class SavedCalls:
             arguments=arguments,
         )
         step = {field: value for field, value in fields.items() if value is not None}
+        if new.expect is not None:
+            step["expect"] = new.expect
         return self.folder.write(content, _edit(lambda: append_step(content.text, step)))
 
     def _keep_result(
@@ -265,6 +290,22 @@ class SavedCalls:
         keys = tuple(key for one in server_ids for key in self._keys_of(one))
         known_secrets.learn(*without_secrets(arguments, keys).values.values())
         return target, arguments
+
+
+def write_snapshot(path: str, name: str, result: Any, keys: Iterable[str]) -> None:
+    """Keep a result as the snapshot of a test in the file at this path.
+
+    Raises:
+        ConfigurationError: the file of snapshots cannot be read or written.
+    """
+    from mcplens.collections.shown_values import ValueMasker
+    from mcplens.collections.snapshots import Snapshots, comparable
+
+    masker = ValueMasker(keys)
+    masker.learn(result)
+    snapshots = Snapshots(path)
+    snapshots.put(name, comparable(result, masker))
+    snapshots.write()
 
 
 def without_secret_members(value: Any, keys: tuple[str, ...]) -> Any:

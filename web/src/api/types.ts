@@ -1694,12 +1694,28 @@ export interface RunView {
 
 /**
  * Save a call to a collection, which is made if it does not exist. Secrets among the arguments
- * become `${NAME}`.
+ * become `${NAME}`. A call that `is_test` is saved with its result, which `mcplens test` then
+ * expects.
  */
 export interface SaveCall {
   type: "SaveCall";
   id: number;
   call_id: string;
+  key: string;
+  name: string;
+  description?: string;
+  is_test?: boolean;
+}
+
+/**
+ * Save a recorded request as a test that expects the recorded answer: of this run, or of
+ * `run_id`.
+ */
+export interface SaveRecordedTest {
+  type: "SaveRecordedTest";
+  id: number;
+  seq: number;
+  run_id?: string | null;
   key: string;
   name: string;
   description?: string;
@@ -2462,6 +2478,7 @@ export type Command =
   | RunCollection
   | RunInfo
   | SaveCall
+  | SaveRecordedTest
   | SendRaw
   | ServerAdd
   | ServerEdit
@@ -2567,6 +2584,7 @@ export interface Replies {
   RunCollection: CollectionRunView;
   RunInfo: RunInfoView;
   SaveCall: CollectionView;
+  SaveRecordedTest: CollectionView;
   SendRaw: CallView;
   ServerAdd: WrittenView;
   ServerEdit: WrittenView;

@@ -10,21 +10,40 @@ import { saveCall } from "./savedCalls";
 /** A file name for the collection of a server. */
 const safeName = (serverId: string): string => serverId.replace(/[/\\:*?"<>|]/g, "-");
 
-function Form({ call, onDone }: { call: CallView; onDone(): void }) {
+export interface SavedFields {
+  /** Folder and name of the collection, which is made if there is none. */
+  key: string;
+  name: string;
+  description: string;
+  /** Whether the answer is kept too, for `mcplens test` to expect it. */
+  is_test: boolean;
+}
+
+interface FormProps {
+  serverId: string;
+  /** Whether it can be saved without its answer. */
+  canBeCall: boolean;
+  onSave(fields: SavedFields): Promise<boolean>;
+  onDone(): void;
+}
+
+export function SaveForm({ serverId, canBeCall, onSave, onDone }: FormProps) {
   const [name, setName] = useState("");
   const [description, setDescription] = useState("");
   const [last, setLast] = usePreference("saved.collection", "");
-  const [key, setKey] = useState(last || safeName(call.server_id));
-  const submit = async (form: FormEvent): Promise<void> => {
-    form.preventDefault();
-    const tool = call.kind === "tool" ? { server_id: call.server_id, tool: call.name } : null;
-    const { call_id } = call;
-    if (!(await saveCall(tool, { call_id, key: key.trim(), name, description }))) return;
+  const [key, setKey] = useState(last || safeName(serverId));
+  const save = async (is_test: boolean): Promise<void> => {
+    if (!(await onSave({ key: key.trim(), name, description, is_test }))) return;
     setLast(key.trim());
     onDone();
   };
+  const submit = (form: FormEvent): void => {
+    form.preventDefault();
+    void save(!canBeCall);
+  };
+  const isIncomplete = !name.trim() || !key.trim();
   return (
-    <form className="stack" onSubmit={(form) => void submit(form)}>
+    <form className="stack" onSubmit={submit}>
       <NameAndDescription
         name={name}
         description={description}
@@ -33,30 +52,51 @@ function Form({ call, onDone }: { call: CallView; onDone(): void }) {
       />
       <CollectionField value={key} onChange={setKey} />
       <span className="dim">
-        Secrets, like tokens and passwords, are saved as <code>$&#123;NAME&#125;</code>.
+        Secrets, like tokens and passwords, are saved as <code>$&#123;NAME&#125;</code>. A test
+        keeps the answer too: <code>mcplens test</code> then expects it.
       </span>
-      <Button type="submit" size="compact-sm" disabled={!name.trim() || !key.trim()}>
-        Save
-      </Button>
+      <div className="row">
+        {canBeCall && (
+          <Button type="submit" size="compact-sm" disabled={isIncomplete}>
+            Save
+          </Button>
+        )}
+        <Button
+          type={canBeCall ? "button" : "submit"}
+          variant={canBeCall ? "default" : "filled"}
+          size="compact-sm"
+          disabled={isIncomplete}
+          onClick={canBeCall ? () => void save(true) : undefined}
+        >
+          Save as test
+        </Button>
+      </div>
     </form>
   );
 }
 
 export function SaveCallButton({ call }: { call: CallView }) {
   const [isOpen, setOpen] = useState(false);
+  const tool = call.kind === "tool" ? { server_id: call.server_id, tool: call.name } : null;
   return (
     <Popover opened={isOpen} onChange={setOpen} trapFocus position="bottom-end" width={300}>
       <Popover.Target>
         <ActionIcon
           aria-label="Save"
-          title="Save this call to a collection"
+          title="Save this call to a collection, or as a test"
           onClick={() => setOpen(!isOpen)}
         >
           <Icon name="collections" />
         </ActionIcon>
       </Popover.Target>
       <Popover.Dropdown aria-label="Save to a collection">
-        <Form key={call.call_id} call={call} onDone={() => setOpen(false)} />
+        <SaveForm
+          key={call.call_id}
+          serverId={call.server_id}
+          canBeCall
+          onSave={(fields) => saveCall(tool, { call_id: call.call_id, ...fields })}
+          onDone={() => setOpen(false)}
+        />
       </Popover.Dropdown>
     </Popover>
   );

@@ -36,6 +36,7 @@ export interface NewSavedCall {
   key: string;
   name: string;
   description: string;
+  is_test: boolean;
 }
 
 /** Whether the call was saved; if not, a toast says why. */
@@ -44,6 +45,18 @@ export async function saveCall(tool: Tool | null, saved: NewSavedCall): Promise<
   if (!view) return false;
   notifications.show({ message: `Saved to ${view.path}`, color: "lens" });
   if (tool) await load(tool).catch(() => {});
+  return true;
+}
+
+/** Whether a recorded request was saved as a test; if not, a toast says why. */
+export async function saveRecordedTest(
+  place: { run_id: string; seq: number },
+  saved: { key: string; name: string; description: string },
+): Promise<boolean> {
+  const work = command("SaveRecordedTest", { ...place, ...saved });
+  const view = await withErrorToast("The test was not saved", work);
+  if (!view) return false;
+  notifications.show({ message: `Saved to ${view.path}`, color: "lens" });
   return true;
 }
 

@@ -7,9 +7,9 @@ is not written, and the failure says so in `details.changed_on_disk`.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -18,17 +18,23 @@ from mcplens.collections.folder import CollectionFile, Content
 from mcplens.collections.kept_results import key_of
 from mcplens.collections.model import Step, StepKind, step_fields, step_of_tool
 from mcplens.collections.variables import PlaceholderProblem, fill_in
-from mcplens.errors import InspectorError
+from mcplens.errors import InspectorError, ServerError
 from mcplens.protocol.frames import decode_value
 from mcplens.store.lenient_json import to_json
+from mcplens.web.recording_queries import read
 from mcplens.web.registry import Command, command
 from mcplens.web.safe_json import raw_json
 from mcplens.web.thread_pool import run_in_thread
 from mcplens.workspace.calls import Call
+from mcplens.workspace.recorded_calls import recorded_step
 from mcplens.workspace.saved_calls import NewStep, SavedCalls, Variable
 from mcplens.workspace.workspace import Workspace
 
 T = TypeVar("T")
+
+# Together longer than the recorder waits before it writes.
+_TRIES: Final = 10
+_RETRY_S: Final = 0.1
 
 
 class CollectionFileView(msgspec.Struct, frozen=True):
@@ -271,31 +277,71 @@ async def confirm(workspace: Workspace, command: ConfirmCollection) -> Collectio
 
 class SaveCall(Command, frozen=True, kw_only=True):
     """Save a call to a collection, which is made if it does not exist. Secrets among the arguments
-    become `${NAME}`."""
+    become `${NAME}`. A call that `is_test` is saved with its result, which `mcplens test` then
+    expects."""
 
     call_id: str
+    key: str
+    name: str
+    description: str = ""
+    is_test: bool = False
+
+
+@command
+async def save(workspace: Workspace, command: SaveCall) -> CollectionView:
+    call = workspace.calls.find(command.call_id)
+    new = _new_step(call, command.name, command.description, is_test=command.is_test)
+    return await _save(workspace, command.key, new)
+
+
+class SaveRecordedTest(Command, frozen=True, kw_only=True):
+    """Save a recorded request as a test that expects the recorded answer: of this run, or of
+    `run_id`."""
+
+    seq: int
+    run_id: str | None = None
     key: str
     name: str
     description: str = ""
 
 
 @command
-async def save(workspace: Workspace, command: SaveCall) -> CollectionView:
-    new = _new_step(workspace.calls.find(command.call_id), command.name, command.description)
+async def save_recorded(workspace: Workspace, command: SaveRecordedTest) -> CollectionView:
+    run_id = command.run_id or workspace.bus.run_id
+    work = partial(recorded_step, run_id=run_id, seq=command.seq, name=command.name)
+    tries = _TRIES if run_id == workspace.bus.run_id else 1
+    new = await _patiently(workspace, lambda: read(workspace, work), tries)
+    return await _save(
+        workspace, command.key, msgspec.structs.replace(new, description=command.description)
+    )
+
+
+async def _patiently(workspace: Workspace, work: Callable[[], Awaitable[T]], tries: int) -> T:
+    """What happened a moment ago is in the recording a moment later."""
+    while True:
+        try:
+            return await work()
+        except InspectorError:
+            tries -= 1
+            if tries <= 0:
+                raise
+            await workspace.clock.sleep(_RETRY_S)
+
+
+async def _save(workspace: Workspace, key: str, new: NewStep) -> CollectionView:
     saved_at = workspace.clock.wall()
 
     def done(saved: SavedCalls) -> CollectionView:
-        if all(file.key != command.key for file in saved.folder.files()):
-            folder, _, name = command.key.rpartition("/")
-            key = saved.folder.create(folder, name).key
-        else:
-            key = command.key
-        return _view(saved, saved.save(key, new, saved_at))
+        found = key
+        if all(file.key != key for file in saved.folder.files()):
+            folder, _, name = key.rpartition("/")
+            found = saved.folder.create(folder, name).key
+        return _view(saved, saved.save(found, new, saved_at))
 
     return await on_thread(workspace, done)
 
 
-def _new_step(call: Call, name: str, description: str) -> NewStep:
+def _new_step(call: Call, name: str, description: str, *, is_test: bool) -> NewStep:
     params = decode_value(call.request)[0]
     if call.kind == "raw" or not isinstance(params, dict | None):
         text = "raw bytes cannot be saved; save a call of a tool, a resource or a prompt"
@@ -318,6 +364,8 @@ def _new_step(call: Call, name: str, description: str) -> NewStep:
         target=target,
         arguments=arguments,
         result=None if raw is None else decode_value(raw)[0],
+        error_code=call.error.rpc_code if isinstance(call.error, ServerError) else None,
+        is_test=is_test,
     )
 
 

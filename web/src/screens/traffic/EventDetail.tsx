@@ -22,6 +22,7 @@ import { EventLinkButtons, EventLinkFacts } from "./EventLinkBar";
 import { eventTitle } from "./messagePreview";
 import { PinButton } from "./PinButton";
 import { ReplayButton } from "./ReplayButton";
+import { SaveTestButton } from "./SaveTestButton";
 
 type Loaded = ReturnType<typeof useWholeEvent>;
 
@@ -64,6 +65,7 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
         <>
           <ReplayButton event={asked} />
           <EditRequestButton event={asked} />
+          <SaveTestButton event={asked} />
         </>
       )}
       <Button variant="default" size="compact-xs" onClick={onCompare}>

@@ -1,0 +1,74 @@
+"""`mcplens history save-test`: what was recorded becomes a test that passes, and then notices."""
+
+import json
+from pathlib import Path
+
+from mcplens.cli import exit_codes
+from tests.cli.shell import Shell
+
+# Repeats what it is called with.
+SERVER = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message:
+        continue
+    method, params = message["method"], message.get("params", {})
+    answer = {"result": {}}
+    if method == "initialize":
+        answer = {"result": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                             "serverInfo": {"name": "parrot", "version": "1"}}}
+    elif method == "tools/list":
+        answer = {"result": {"tools": [{"name": "say", "inputSchema": {"type": "object"}}]}}
+    elif method == "tools/call" and params["name"] == "say":
+        text = "WORD " + json.dumps(params["arguments"])
+        answer = {"result": {"content": [{"type": "text", "text": text}]}}
+    else:
+        answer = {"error": {"code": -32602, "message": "no such thing"}}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer}), flush=True)
+"""
+
+
+def newest_run(shell: Shell) -> str:
+    return str(json.loads(shell.run("history", "list", "-n", "1", "--json").text)["run_id"])
+
+
+def test_a_recorded_call_becomes_a_test_that_notices_a_change(shell: Shell, tmp_path: Path) -> None:
+    server = tmp_path / "server.py"
+    server.write_text(SERVER.replace("WORD", "hello"))
+    shell.run("call", "say", "to=Ada", "api_key=sk-very-secret-1", "--", "python3", "server.py")
+    saved = shell.run("history", "save-test", newest_run(shell)[:8], "-o", "parrot.mcp.yaml")
+    assert "1 test written to parrot.mcp.yaml: say" in saved.text, saved.err
+    shell.run("call", "shout", "--force", "--", "python3", "server.py")
+    again = shell.run("history", "save-test", newest_run(shell), "-o", "parrot.mcp.yaml")
+    assert "parrot.mcp.yaml: shout" in again.text, again.err
+    text = (tmp_path / "parrot.mcp.yaml").read_text()
+    snapshot = (tmp_path / "parrot.mcp.snap.json").read_text()
+    assert "command: python3\n" in text
+    assert "api_key: ${API_KEY}" in text
+    assert "error: -32602" in text
+    assert "sk-very-secret-1" not in text + snapshot
+    shell.variables["API_KEY"] = "sk-another-secret-2"
+    ran = shell.run("test")  # not asked: this mcplens wrote it
+    assert (ran.code, "2 passed, 0 failed" in ran.err) == (exit_codes.DONE, True), ran.text
+    server.write_text(SERVER.replace("WORD", "goodbye"))
+    ran = shell.run("test")
+    assert ran.code == exit_codes.FAILED
+    assert "snapshot.content[0].text: expected" in ran.text
+    assert "sk-another-secret-2" not in ran.text
+    assert shell.run("test", "--update").code == exit_codes.DONE
+    assert shell.run("test").code == exit_codes.DONE
+
+
+def test_what_cannot_be_saved_says_why(shell: Shell) -> None:
+    shell.run("info", "demo")
+    run = newest_run(shell)
+    for words, says in (
+        ((run, "-o", "a.yaml"), "ends in .mcp.yaml"),
+        ((run, "-o", "a.mcp.yaml"), "has no calls"),
+        ((run, "1", "-o", "a.mcp.yaml"), "is not a request"),
+        ((run, "1", "2", "--name", "x", "-o", "a.mcp.yaml"), "--name is for one test"),
+    ):
+        refused = shell.run("history", "save-test", *words)
+        assert refused.code == exit_codes.USAGE
+        assert says in refused.err

@@ -1,0 +1,30 @@
+// Saves a recorded request, of this session or an earlier one, as a test with the recorded answer.
+import { Button, Popover } from "@mantine/core";
+import { useState } from "react";
+import type { EventView } from "../../api/types";
+import { SaveForm } from "../../calls/SaveCallButton";
+import { saveRecordedTest } from "../../calls/savedCalls";
+
+export function SaveTestButton({ event: { run_id, seq, server_id } }: { event: EventView }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <Popover opened={isOpen} onChange={setOpen} trapFocus position="bottom-end" width={300}>
+      <Popover.Target>
+        <Button variant="default" size="compact-xs" onClick={() => setOpen(!isOpen)}>
+          Save as test
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown aria-label="Save as a test">
+        <SaveForm
+          key={`${run_id}/${seq}`}
+          serverId={server_id}
+          canBeCall={false}
+          onSave={({ key, name, description }) =>
+            saveRecordedTest({ run_id, seq }, { key, name, description })
+          }
+          onDone={() => setOpen(false)}
+        />
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
