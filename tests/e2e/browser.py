@@ -125,6 +125,8 @@ class Watched:
     def __init__(self, context: BrowserContext, site: Site) -> None:
         self.site = site
         self.strangers: list[str] = []
+        # The port of apps, for tests that show one.
+        self.framed: tuple[str, ...] = ()
         self.faults: list[str] = []
         context.add_init_script(_WATCH)
         self.page: Page = context.new_page()
@@ -137,7 +139,7 @@ class Watched:
         return f"<Watched {self.page.url}>"
 
     def _note_request(self, request: Any) -> None:
-        if not request.url.startswith((self.site.url, "data:")):
+        if not request.url.startswith((self.site.url, "data:", *self.framed)):
             self.strangers.append(request.url)
 
     def _note_console(self, message: Any) -> None:

@@ -27,6 +27,7 @@ SCREENS = {
     "experimental": ("/servers/demo/experimental", "Raw JSON-RPC"),
     "tools": ("/s/demo/tools", "Choose a tool"),
     "tool": ("/s/demo/tools/form-nested", "Not called yet"),
+    "apps": ("/s/demo/apps", "Choose an app"),
     "resources": ("/s/demo/resources", "Choose a resource"),
     "resource": ("/s/demo/resources/demo%3A%2F%2Fmarkdown", "Subscribe"),
     "template": (

@@ -68,7 +68,6 @@ def test_what_declares_nothing_may_run_inline_and_reach_nothing() -> None:
         "worker-src": "'none'",
         "object-src": "'none'",
         "form-action": "'none'",
-        "webrtc": "'block'",
         "frame-ancestors": "http://a http://b",
         "sandbox": "allow-scripts allow-forms",
         "report-uri": "/r",

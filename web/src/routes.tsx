@@ -22,6 +22,7 @@ const logs = lazyModule(() => import("./screens/logs/Logs"));
 const auth = lazyModule(() => import("./screens/auth/Auth"));
 const collections = lazyModule(() => import("./screens/collections/Collections"));
 const gateway = lazyModule(() => import("./screens/gateway/Gateway"));
+const apps = lazyModule(() => import("./screens/apps/Apps"));
 const traffic = lazyModule(() => import("./screens/traffic/Traffic"));
 
 const screen = <T,>(
@@ -40,6 +41,7 @@ const screen = <T,>(
 const OF_SERVER: RouteObject[] = [
   { index: true, element: <Navigate to="tools" replace /> },
   screen("tools/:item?", tools, (module) => module.Tools),
+  screen("apps/:item?", apps, (module) => module.Apps),
   screen("resources/:item?", resources, (module) => module.Resources),
   screen("prompts/:item?", prompts, (module) => module.Prompts),
   screen("tasks/:item?", tasks, (module) => module.Tasks),

@@ -55,6 +55,7 @@ _BASE: Final[dict[PolicyProfile, dict[str, tuple[str, ...]]]] = {
     },
 }
 PROFILES: Final = tuple(_BASE)
+_NONE: Final = ("'none'",)
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -74,10 +75,10 @@ class AppPolicy(msgspec.Struct, frozen=True, kw_only=True):
     def header(self, *, ancestors: Sequence[str] = (), report_uri: str | None = None) -> str:
         """The policy as a header, with who may frame the app and where violations go."""
         parts = [
-            f"{name} {' '.join(sources) if sources else chr(39) + 'none' + chr(39)}"
-            for name, sources in self.directives.items()
+            f"{name} {' '.join(sources or _NONE)}" for name, sources in self.directives.items()
         ]
-        parts.append(f"frame-ancestors {' '.join(ancestors) or chr(39) + 'none' + chr(39)}")
+        if ancestors:
+            parts.append(f"frame-ancestors {' '.join(ancestors)}")
         parts.append(f"sandbox {SANDBOX}")
         if report_uri is not None:
             parts.append(f"report-uri {report_uri}")
@@ -101,8 +102,8 @@ def app_policy(
             directives[name] = (*base.get(name, ()), *accepted)
     directives["worker-src"] = base["worker-src"]
     directives["base-uri"] = directives["base-uri"] or ("'self'",)
-    # Not in the specification's policy, but ways out of it: forms, and WebRTC.
-    directives |= {"object-src": (), "form-action": (), "webrtc": ("'block'",)}
+    # Forms are not in the specification's policy, but a way out of it.
+    directives |= {"object-src": (), "form-action": ()}
     return AppPolicy(directives=directives, entries=entries)
 
 

@@ -13,6 +13,8 @@ from typing import Any
 from mcplens.clock import Clock
 from mcplens.errors import InspectorError, classify
 from mcplens.events import ListRefreshed
+from mcplens.protocol.apps import app_link
+from mcplens.protocol.result_types import Tool
 from mcplens.session.catalog import ListPage
 from mcplens.session.client import Client
 from mcplens.workspace.list_changes import ListChange, change_of
@@ -29,6 +31,7 @@ class Listing:
         self.fetched = 0.0  # when its first page arrived, 0 means never; identifies the fetch
         self.asked: float | None = None  # when the awaited page was requested
         self.awaited = 0  # number of the awaited page
+        self.has_apps = False  # a tool among them has an app
         self.is_changed = False  # fetched again because the server announced a change
         self.change: ListChange | None = None  # what changed, if the former list was complete
         self.is_stale = False  # from an earlier connection
@@ -93,9 +96,10 @@ class Listing:
         now = self._clock.wall()
         if is_first:
             self.items, self.pages, self.fetched = [], 0, now
-            self.is_changed = self.is_stale = False
+            self.is_changed = self.is_stale = self.has_apps = False
             self.change = None
         self.items += page.items
+        self.has_apps = self.has_apps or _have_apps(page.items)
         self.pages += 1
         self.next_cursor = page.next_cursor
         self.asked, self.awaited = now, self.pages + 1
@@ -115,6 +119,7 @@ class Listing:
         self.asked, self.error = None, event.error
         if event.error is None:
             before, self.items = self.items, client.catalog.known(self.kind) or []
+            self.has_apps = _have_apps(self.items)
             change = change_of(self.kind, before, self.items, at) if was_whole else None
             # Many servers announce a change twice; the second time nothing differs.
             if change is None or change or not self.change:
@@ -176,3 +181,10 @@ class Listing:
         self._news.set()
         self._news = asyncio.Event()
         self._changed()
+
+
+def _have_apps(items: list[Any]) -> bool:
+    return any(
+        isinstance(item, Tool) and item.meta and app_link({"_meta": item.meta}).resource_uri
+        for item in items
+    )

@@ -64,10 +64,21 @@ export interface AppAnswer {
 }
 
 /**
+ * What is wrong with an app, found without running it.
+ */
+export interface AppFindingView {
+  code: string;
+  severity: "error" | "note" | "warning";
+  text: string;
+  line: number | null;
+}
+
+/**
  * An open app. Its document is at `/doc/{key}` of `port`, for a short time.
  *
  * `policy` is the Content-Security-Policy that it runs under, `findings` what is wrong with the
- * declarations of its tool and its resource.
+ * declarations of its tool and its resource. `tool_definition` is what the app is told of its
+ * tool, without members that are null.
  */
 export interface AppView {
   app_id: string;
@@ -83,7 +94,8 @@ export interface AppView {
   prefers_border: boolean | null;
   domain: string | null;
   size_bytes: number;
-  findings: string[];
+  tool_definition: unknown;
+  findings: AppFindingView[];
 }
 
 /**
@@ -1122,7 +1134,8 @@ export interface ListSkills {
  * Where a list stands; ask for its items with `List`.
  *
  * `pages` counts what it came in; `next_cursor` says that the server has more; `asked` is since
- * when a page is waited for, `awaited` which one; `fetched` is 0 before any came.
+ * when a page is waited for, `awaited` which one; `fetched` is 0 before any came. `has_apps` says
+ * that a tool among them has an app.
  */
 export interface ListSummary {
   kind: ListKind;
@@ -1134,6 +1147,7 @@ export interface ListSummary {
   next_cursor: string | null;
   asked: number | null;
   awaited: number;
+  has_apps: boolean;
 }
 
 /**

@@ -1,6 +1,6 @@
 // A call from its start to its end: what it waits for, its questions, its result.
 import { Button } from "@mantine/core";
-import { memo } from "react";
+import { memo, type ReactNode } from "react";
 import { Link } from "react-router";
 import type { CallView, QuestionView } from "../api/types";
 import { ErrorBoundary } from "../components/ErrorBoundary";
@@ -117,12 +117,14 @@ interface Props {
   choice?: Choice;
   /** Whether the parent shows the call's facts and actions itself. */
   isHeadless?: boolean;
+  /** The app of the tool, if it has one. */
+  app?: ReactNode;
 }
 
 /** The name of a call's region, for screen readers. */
 export const callLabel = (call: CallView): string => `Call of ${call.name || call.method}`;
 
-function Panel({ call, hasSchema, questionId, onRepeated, choice, isHeadless }: Props) {
+function Panel({ call, hasSchema, questionId, onRepeated, choice, isHeadless, app }: Props) {
   useMuteCall(call.call_id);
   const asked = useQuestions(call);
   const running = isRunning(call);
@@ -147,7 +149,7 @@ function Panel({ call, hasSchema, questionId, onRepeated, choice, isHeadless }: 
           {!running && <MalformedNotice call={call} />}
           {hasResult && (
             <ErrorBoundary what="this result" raw={call.result}>
-              <ResultView call={call} hasSchema={hasSchema} request={request} />
+              <ResultView call={call} hasSchema={hasSchema} request={request} app={app} />
             </ErrorBoundary>
           )}
         </div>

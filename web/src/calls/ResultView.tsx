@@ -265,21 +265,27 @@ interface Props {
   hasSchema?: boolean;
   /** The folded request: its button stands beside the views. */
   request?: { button: ReactNode; body: ReactNode };
+  /** The app of the tool, if it has one: a view of its own, and the first that is shown. */
+  app?: ReactNode;
 }
+
+const APP = { value: "app", label: "App" };
 
 // What a view of the only text is called among those of the result.
 const SHOWN = "shown:";
 const labelOfText = (form: Form): string => (form === "json" ? "Content" : TEXT_LABELS[form]);
 
 /** The views of a result: those of its text, if that is all it has, and those of its JSON. */
-function useForms(call: CallView, value: unknown) {
-  const kind = useMemo(() => contentKind(value), [value]);
-  const [wanted, setWanted] = usePreference(`result.form.${kind}`, "shown");
+function useForms(call: CallView, value: unknown, hasApp: boolean) {
+  const ofContent = useMemo(() => contentKind(value), [value]);
+  const kind = hasApp ? APP.value : ofContent;
+  const [wanted, setWanted] = usePreference(`result.form.${kind}`, hasApp ? APP.value : "shown");
   const others = useOtherCalls(call);
   const texts = useMemo(() => textForms(value), [value]);
   const [textForm, setTextForm] = useTextForm(texts);
   const isSwitchless = texts.length > 1;
-  const [first, ...rest] = others.length ? [...FORMS, COMPARE] : FORMS;
+  const [first, ...views] = others.length ? [...FORMS, COMPARE] : FORMS;
+  const rest = hasApp ? [...views, APP] : views;
   const shown = isSwitchless
     ? texts.map((one) => ({ value: SHOWN + one, label: labelOfText(one) }))
     : [first as (typeof FORMS)[number]];
@@ -294,9 +300,13 @@ function useForms(call: CallView, value: unknown) {
   return { forms: [...shown, ...rest], form, chosen, choose, textForm: shownForm, others };
 }
 
-export function ResultView({ call, hasSchema = false, request }: Props) {
+export function ResultView({ call, hasSchema = false, request, app }: Props) {
   const { value, text, isLoading, problem } = useCallResult(call);
-  const { forms, form, chosen, choose, textForm, others } = useForms(call, value);
+  const { forms, form, chosen, choose, textForm, others } = useForms(
+    call,
+    value,
+    app !== undefined,
+  );
   const indented = useMemo(
     () => (form === "pretty" ? (text === null ? pretty(value) : indentedOnce(text)) : ""),
     [form, text, value],
@@ -345,6 +355,7 @@ export function ResultView({ call, hasSchema = false, request }: Props) {
         <TextView text={indented} label="Result as JSON" most={640} language="json" />
       )}
       {form === "raw" && <RawReply call={call} />}
+      {form === "app" && app}
       {form === "compare" && <Comparison call={call} others={others} />}
     </div>
   );

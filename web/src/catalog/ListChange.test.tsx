@@ -25,6 +25,7 @@ const summary: NonNullable<List["summary"]> = {
   next_cursor: null,
   asked: null,
   awaited: 2,
+  has_apps: false,
 };
 
 function show(part: Partial<List>) {

@@ -16,6 +16,7 @@ const SUMMARY: ListSummary = {
   next_cursor: null,
   asked: null,
   awaited: 0,
+  has_apps: false,
 };
 const aList = (part: Partial<List> = {}, summary: Partial<ListSummary> = {}): List => ({
   items: [],

@@ -2,6 +2,7 @@
 const PATHS = {
   add: "M8 3v10M3 8h10",
   alert: "M8 2 15 14H1ZM8 6.5v3.5M8 12v.1",
+  apps: "M2.5 3h11v10h-11ZM2.5 6h11M5 9.5h3M5 11.2h5",
   auth: "M4.5 7V5a3.5 3.5 0 0 1 7 0v2M3 7h10v7H3Z",
   bell: "M4 11V7a4 4 0 0 1 8 0v4l1.5 1.5h-11ZM6.5 14.5h3",
   check: "M3 8.5 6.5 12 13 4.5",

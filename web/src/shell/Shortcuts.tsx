@@ -5,7 +5,7 @@ import { useNavigate } from "react-router";
 import { RESTART_KEY, restart } from "../servers/connectionActions";
 import { useCurrentServer, usePageLocation } from "../state/navigation";
 import { openPalette } from "./paletteStore";
-import { DIGITS, TABS, tabPath } from "./tabs";
+import { DIGITS, KEYED, tabPath } from "./tabs";
 
 const KEYS: [string, string][] = [
   ["Ctrl K", "Find a server, tool, resource, prompt, screen or action"],
@@ -50,7 +50,7 @@ export function useShortcuts(isSingle: boolean, onHelp: () => void, onMonitor: (
     ["shift+?", onHelp],
     ["m", onMonitor],
     [RESTART_KEY.hotkey, () => server && restart(server)],
-    ...TABS.slice(0, DIGITS).map((tab, index): [string, () => void] => [
+    ...KEYED.slice(0, DIGITS).map((tab, index): [string, () => void] => [
       String(index + 1),
       () => void navigate(tabPath(tab, server, place)),
     ]),

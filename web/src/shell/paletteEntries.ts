@@ -15,7 +15,7 @@ import { useInspector } from "../state/store";
 import type { FocusTarget } from "./navigationFocus";
 import { type PageActions, useActions } from "./paletteActions";
 import { useKeptEntries, usePlaces, useSettingEntries } from "./palettePlaces";
-import { DIGITS, isScreenOffered, TABS, tabPath } from "./tabs";
+import { isScreenOffered, keyOfTab, TABS, tabPath } from "./tabs";
 
 export interface Entry {
   key: string;
@@ -114,12 +114,13 @@ export function useEntries(page: PageActions): Entry[] {
   const sessions = useKeptEntries();
   const settings = useSettingEntries();
   return useMemo(() => {
-    const screens = TABS.flatMap((tab, index): Entry[] => {
+    const screens = TABS.flatMap((tab): Entry[] => {
       if (!isScreenOffered(tab, server, place)) return [];
       const { icon, label, words } = tab;
       const to = tabPath(tab, server, place);
       const key = `screen ${tab.screen}`;
-      const shortcut = index < DIGITS ? { shortcut: String(index + 1) } : {};
+      const digit = keyOfTab(tab);
+      const shortcut = digit ? { shortcut: digit } : {};
       return [{ key, icon, label, about: "screen", words, ...shortcut, to }];
     });
     const recent = [...calls.values()].slice(-RECENT).reverse().map(called);

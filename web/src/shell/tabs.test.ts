@@ -13,4 +13,5 @@ it("tells the count of a tab from its key, and repeats no label", () => {
   expect(hint("prompts", 4)).toBe("Prompts, 4 items · key 4");
   expect(hint("tools", 5000)).toBe("Tools, 5,000 items · key 2");
   expect(hint("gateway")).toBeNull();
+  expect(hint("apps")).toBeNull();
 });

@@ -16,6 +16,8 @@ export interface Tab {
   words: string;
   /** Of mcplens as a whole, not of the current server: stands at the end of the bar. */
   isGlobal?: boolean;
+  /** No key leads to it: it came when the keys were known. */
+  isKeyless?: boolean;
 }
 
 export const TABS: Tab[] = [
@@ -26,6 +28,7 @@ export const TABS: Tab[] = [
     words: "connections mcp.json configuration start",
   },
   { label: "Tools", icon: "tools", screen: "tools", words: "functions call run actions" },
+  { label: "Apps", icon: "apps", screen: "apps", words: "ui widgets html frames", isKeyless: true },
   {
     label: "Resources",
     icon: "resources",
@@ -66,9 +69,17 @@ export const TABS: Tab[] = [
   },
 ];
 
-/** Whether a screen can be gone to: a sign-in only where there is one. */
+/** Whether a tool of a server has an app. */
+const hasApps = (server: ServerView | null): boolean =>
+  server?.lists.some((list) => list.has_apps) === true;
+
+/** Whether a screen can be gone to: a sign-in or an app only where there is one. */
 export const isScreenOffered = ({ screen }: Tab, server: ServerView | null, place: PageLocation) =>
-  screen !== "auth" || place.screen === "auth" || Boolean(server?.auth);
+  screen === place.screen ||
+  (screen === "auth" ? Boolean(server?.auth) : screen !== "apps" || hasApps(server));
+
+/** The tabs that digits lead to, as far as there are digits. */
+export const KEYED = TABS.filter(({ isKeyless }) => !isKeyless);
 
 // By server, what it declared when it was last connected: its tabs stay while it restarts.
 const declared = new Map<string, Record<string, unknown>>();
@@ -136,6 +147,6 @@ export const short = (count: number): string =>
 
 /** The key that leads to a screen, if it has one. */
 export function keyOfTab(tab: Tab): string | null {
-  const index = TABS.indexOf(tab);
-  return index < DIGITS ? String(index + 1) : null;
+  const index = KEYED.indexOf(tab);
+  return index >= 0 && index < DIGITS ? String(index + 1) : null;
 }

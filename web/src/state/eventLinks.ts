@@ -2,7 +2,9 @@
 // parts of an HTTP exchange. A link whose target is not loaded leads nowhere; nothing is guessed.
 import type { EventView } from "../api/types";
 
-const isFrame = ({ kind }: EventView): boolean => kind === "FrameSent" || kind === "FrameReceived";
+// Of the lane between host and server, and of that between app and host.
+const FRAMES = new Set(["FrameSent", "FrameReceived", "AppMessageReceived", "AppMessageSent"]);
+const isFrame = ({ kind }: EventView): boolean => FRAMES.has(kind);
 
 export const isHttp = ({ kind }: EventView): boolean => kind.startsWith("Http");
 

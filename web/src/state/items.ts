@@ -215,3 +215,10 @@ export function matchingItems<T>(items: Item<T>[], text: string): Item<T>[] {
   if (!words.length) return items;
   return items.filter((item) => words.every((word) => item.text.includes(word)));
 }
+
+/** The resource of the app that a tool's definition names; null if it has none. */
+export function appUriOf(listed: unknown): string | null {
+  const meta = fieldsOf(fieldsOf(listed)._meta);
+  const uri = fieldsOf(meta.ui).resourceUri ?? meta["ui/resourceUri"];
+  return typeof uri === "string" ? uri : null;
+}

@@ -156,6 +156,7 @@ describe("how a list stands", () => {
     next_cursor: null,
     asked: null,
     awaited: 2,
+    has_apps: false,
   };
   const items = ["a", "b"].map((name, index) => itemOf("tools", view({ name }), index));
   const held: LoadedList = {

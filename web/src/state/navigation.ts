@@ -6,7 +6,16 @@ import { visible } from "../values/hiddenCharacters";
 import { lastPath, lastServerId, recordVisit } from "./lastVisited";
 import { useInspector } from "./store";
 
-const SCREENS = ["tools", "resources", "prompts", "tasks", "logs", "traffic", "auth"] as const;
+const SCREENS = [
+  "tools",
+  "apps",
+  "resources",
+  "prompts",
+  "tasks",
+  "logs",
+  "traffic",
+  "auth",
+] as const;
 export type Screen = (typeof SCREENS)[number];
 
 /**

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Raw
 
 from mcplens.errors import InspectorError, ServerError
+from mcplens.protocol.app_checks import Severity, check_document, check_tool
 from mcplens.protocol.app_policy import PolicyProfile, app_policy
 from mcplens.protocol.apps import (
     APP_MIME_TYPE,
@@ -21,6 +22,7 @@ from mcplens.protocol.apps import (
     AppProblem,
     app_document,
     app_link,
+    without_nulls,
 )
 from mcplens.protocol.frames import Frame, Kind, decode_value, encode_error, parse
 from mcplens.session.client import Client
@@ -48,11 +50,21 @@ class DomainView(msgspec.Struct, frozen=True):
     refusal: str | None
 
 
+class AppFindingView(msgspec.Struct, frozen=True):
+    """What is wrong with an app, found without running it."""
+
+    code: str
+    severity: Severity
+    text: str
+    line: int | None
+
+
 class AppView(msgspec.Struct, frozen=True, kw_only=True):
     """An open app. Its document is at `/doc/{key}` of `port`, for a short time.
 
     `policy` is the Content-Security-Policy that it runs under, `findings` what is wrong with the
-    declarations of its tool and its resource.
+    declarations of its tool and its resource. `tool_definition` is what the app is told of its
+    tool, without members that are null.
     """
 
     app_id: str
@@ -68,7 +80,8 @@ class AppView(msgspec.Struct, frozen=True, kw_only=True):
     prefers_border: bool | None
     domain: str | None
     size_bytes: int
-    findings: list[str]
+    tool_definition: Raw
+    findings: list[AppFindingView]
 
 
 class OpenApp(Command, frozen=True, kw_only=True):
@@ -90,7 +103,8 @@ async def open_app(workspace: Workspace, command: OpenApp) -> AppView:
     if apps.port is None:
         raise InspectorError("INVALID_REQUEST", "apps are not served in this process")
     client = server.ready("resources/read")
-    link = app_link(await _tool(client, command.tool))
+    tool = await _tool(client, command.tool)
+    link = app_link(tool)
     uri = link.resource_uri
     if uri is None:
         raise InspectorError("INVALID_REQUEST", f"the tool {command.tool} has no app")
@@ -114,7 +128,11 @@ async def open_app(workspace: Workspace, command: OpenApp) -> AppView:
         prefers_border=meta.prefers_border,
         domain=meta.domain,
         size_bytes=len(document.data),
-        findings=[*link.findings, *meta.findings],
+        tool_definition=Raw(msgspec.json.encode(without_nulls(tool))),
+        findings=[
+            AppFindingView(one.code, one.severity, one.text, one.line)
+            for one in [*check_tool(tool, link), *check_document(document, policy)]
+        ],
     )
 
 

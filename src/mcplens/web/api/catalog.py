@@ -21,7 +21,8 @@ class ListSummary(msgspec.Struct, frozen=True):
     """Where a list stands; ask for its items with `List`.
 
     `pages` counts what it came in; `next_cursor` says that the server has more; `asked` is since
-    when a page is waited for, `awaited` which one; `fetched` is 0 before any came.
+    when a page is waited for, `awaited` which one; `fetched` is 0 before any came. `has_apps` says
+    that a tool among them has an app.
     """
 
     kind: ListKind
@@ -33,6 +34,7 @@ class ListSummary(msgspec.Struct, frozen=True):
     next_cursor: str | None
     asked: float | None
     awaited: int
+    has_apps: bool
 
 
 class ItemView(msgspec.Struct, frozen=True):
@@ -90,6 +92,7 @@ def list_summary(listing: Listing) -> ListSummary:
         listing.next_cursor,
         listing.asked,
         listing.awaited,
+        listing.has_apps,
     )
 
 

@@ -2,7 +2,7 @@
 import { Badge, Button, Tabs, Tooltip } from "@mantine/core";
 import { useMemo } from "react";
 import { Link } from "react-router";
-import type { ServerView } from "../../api/types";
+import type { CallView, ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
 import { SavedCallList } from "../../calls/SavedCallList";
 import { FormFooter, RunKeys } from "../../catalog/FormFooter";
@@ -15,12 +15,14 @@ import { EmptyState } from "../../components/EmptyState";
 import { ErrorNote } from "../../components/ErrorNote";
 import { Icon } from "../../components/Icon";
 import { JsonTree } from "../../components/JsonTree";
+import { lazyModule, useModule } from "../../components/lazyModule";
+import { ModuleLoading } from "../../components/ModuleLoading";
 import { SplitPane } from "../../components/SplitPane";
 import { UntrustedText } from "../../components/UntrustedText";
 import { useRunShortcut } from "../../components/useRunShortcut";
 import { useScrollIntoView } from "../../components/useScrollIntoView";
 import { ArgumentsEditor } from "../../forms/ArgumentsEditor";
-import { itemTitle } from "../../state/items";
+import { appUriOf, itemTitle } from "../../state/items";
 import { pathTo } from "../../state/navigation";
 import { repeatsInHeaders, takesHeaders } from "../../state/protocol";
 import { indentJson } from "../../values/exactJson";
@@ -131,6 +133,15 @@ function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: 
   );
 }
 
+const appModule = lazyModule(() => import("../../apps/AppPanel"));
+
+/** The app of a tool, for the call that it was shown for. */
+function ToolApp({ call }: { call: CallView }) {
+  const module = useModule(appModule);
+  if (!module) return <ModuleLoading loader={appModule} what="the app" />;
+  return <module.AppPanel serverId={call.server_id} tool={call.name} call={call} />;
+}
+
 interface FootProps {
   run: ToolCallForm;
   isConnected: boolean;
@@ -180,6 +191,11 @@ export function ToolPanel(props: Props) {
   const { calls, current, show } = useItemCalls(server.server_id, "tool", itemKey);
   const run = useToolCall(server, tool, itemKey, show);
   const choice = useMemo(() => ({ calls, onChoose: show }), [calls, show]);
+  const hasApp = appUriOf(listed) !== null;
+  const app = useMemo(
+    () => (hasApp && current ? <ToolApp call={current} /> : undefined),
+    [hasApp, current],
+  );
   const place = useScrollIntoView(current?.call_id);
   const isConnected = server.state === "CONNECTED";
   const barred = callObstacle(server, tool);
@@ -219,6 +235,7 @@ export function ToolPanel(props: Props) {
           key={current.call_id}
           call={current}
           hasSchema={tool.outputSchema !== undefined}
+          app={app}
           onRepeated={show}
           choice={choice}
         />

@@ -4,7 +4,7 @@ import { formatDuration, pluralize } from "../../values/format";
 
 export type Direction = "out" | "in" | "none";
 
-const OUT = new Set(["FrameSent", "HttpRequestSent", "InboundAnswered"]);
+const OUT = new Set(["FrameSent", "HttpRequestSent", "InboundAnswered", "AppMessageSent"]);
 const IN = new Set([
   "FrameReceived",
   "HttpResponseReceived",
@@ -12,6 +12,7 @@ const IN = new Set([
   "HttpExchangeEnded",
   "StderrLine",
   "InboundReceived",
+  "AppMessageReceived",
 ]);
 const HTTP = new Set([
   "HttpRequestSent",
@@ -19,8 +20,16 @@ const HTTP = new Set([
   "HttpBytesReceived",
   "HttpExchangeEnded",
 ]);
-// The last two are of clients of the gateway.
-const FRAMES = new Set(["FrameSent", "FrameReceived", "InboundReceived", "InboundAnswered"]);
+const FRAMES = new Set([
+  "FrameSent",
+  "FrameReceived",
+  // Of clients of the gateway.
+  "InboundReceived",
+  "InboundAnswered",
+  // Between an app and its host.
+  "AppMessageReceived",
+  "AppMessageSent",
+]);
 const CONNECTION = new Set([
   "ProcessStarted",
   "ProcessExited",
@@ -40,6 +49,8 @@ const CONNECTION = new Set([
   "PingUnanswered",
   "InboundConnected",
   "InboundDisconnected",
+  "AppOpened",
+  "AppPolicyViolated",
 ]);
 
 export type Layer = "messages" | "http" | "connection" | "everything";
@@ -92,18 +103,26 @@ export function isStray({ kind, status, detail, head }: EventView): boolean {
   return is_reply_like !== true && !/^\s*[[{]/.test(head);
 }
 
+function frameLabel(event: EventView): string {
+  const { method, status } = event;
+  if (status === "malformed") return isStray(event) ? "stray output" : "malformed message";
+  if (status === "batch") return "batch";
+  if (status === "result" || status === "error") {
+    const what = event.is_error ? "isError" : status;
+    return method ? `${method} ${what}` : what;
+  }
+  return method ?? text(status);
+}
+
 export function eventLabel(event: EventView): string {
   const { kind, method, status, detail } = event;
   switch (kind) {
     case "FrameSent":
     case "FrameReceived":
-      if (status === "malformed") return isStray(event) ? "stray output" : "malformed message";
-      if (status === "batch") return "batch";
-      if (status === "result" || status === "error") {
-        const what = event.is_error ? "isError" : status;
-        return method ? `${method} ${what}` : what;
-      }
-      return method ?? text(status);
+      return frameLabel(event);
+    case "AppMessageReceived":
+    case "AppMessageSent":
+      return `app: ${frameLabel(event)}`;
     case "HttpRequestSent":
       return `${method ?? "HTTP"} ${text(detail.url)}`;
     case "HttpResponseReceived":
@@ -132,6 +151,10 @@ export function eventLabel(event: EventView): string {
       return `client ${clientName(detail.client_info)} connected`;
     case "InboundDisconnected":
       return `${text(detail.client_id)} left: ${text(detail.reason)}`;
+    case "AppOpened":
+      return `app ${text(detail.uri)} opened`;
+    case "AppPolicyViolated":
+      return `app: ${text(detail.directive)} blocked ${text(detail.blocked)}`.trim();
     case "SubscriptionChanged":
       return `subscription stream ${text(detail.state)}`;
     case "SignInStarted":

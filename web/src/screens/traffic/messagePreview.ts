@@ -39,7 +39,13 @@ const LONGEST = 300;
 
 type Members = Map<string, JsonPart>;
 
-const FRAMES = ["FrameSent", "FrameReceived", "InboundReceived"];
+const FRAMES = [
+  "FrameSent",
+  "FrameReceived",
+  "InboundReceived",
+  "AppMessageReceived",
+  "AppMessageSent",
+];
 
 const isFrame = ({ kind }: EventView): boolean => FRAMES.includes(kind);
 

@@ -1,0 +1,156 @@
+// One app in a frame: opened by the backend, relayed by the proxy of the second port.
+import { useComputedColorScheme } from "@mantine/core";
+import { type RefObject, useEffect, useMemo, useRef, useState } from "react";
+import type { AppView } from "../api/types";
+import { downloadFile } from "../components/download";
+import { command } from "../state/commands";
+import { useInspector } from "../state/store";
+import { errorMessage } from "../values/format";
+import { bytesOfBase64 } from "../values/json";
+import type { JsonObject } from "../values/jsonObject";
+import { AppHost } from "./AppHost";
+import type { HostOptions } from "./appState";
+import { type AppFile, type AppMessage, PROXY_READY, RESOURCE_READY } from "./dialect";
+import { changedContext, type FrameSize, type HostSettings, hostContext } from "./hostSettings";
+
+// A proxy of this machine answers at once, one behind a tunnel soon.
+const REACH_MS = 5_000;
+// An app that has not said hello by then is blank; a bundle of some megabytes starts in less.
+export const DUE_MS = 2_500;
+
+export interface RunningApp {
+  view: AppView | null;
+  host: AppHost | null;
+  /** Why it could not be opened. */
+  problem: string | null;
+  isUnreachable: boolean;
+  isDue: boolean;
+  frame: RefObject<HTMLIFrameElement | null>;
+  proxyUrl: string | null;
+}
+
+interface Wanted {
+  serverId: string;
+  tool: string;
+  settings: HostSettings;
+  /** Counts up to open it anew. */
+  turn: number;
+  size: FrameSize;
+  /** The id of the call's request, for the app. */
+  requestId: string | number | null;
+}
+
+function saveFile({ name, mimeType, text, blob }: AppFile): void {
+  const bytes = text ?? (blob === undefined ? null : bytesOfBase64(blob));
+  if (bytes !== null) downloadFile(bytes, name, mimeType);
+}
+
+/** Opens the app, anew whenever what it is opened with changes. */
+function useOpened({ serverId, tool, settings, turn }: Wanted) {
+  const [opened, setOpened] = useState<{ view: AppView | null; problem: string | null }>({
+    view: null,
+    problem: null,
+  });
+  const { policy: profile, allowsPrivate: allows_private } = settings;
+  const reopened = `${turn} ${settings.capabilities} ${settings.modes}`;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what an app was told once is told anew
+  useEffect(() => {
+    let isGone = false;
+    setOpened({ view: null, problem: null });
+    command("OpenApp", { server_id: serverId, tool, profile, allows_private }).then(
+      (view) => !isGone && setOpened({ view, problem: null }),
+      (thrown) => !isGone && setOpened({ view: null, problem: errorMessage(thrown) }),
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [serverId, tool, profile, allows_private, reopened]);
+  return opened;
+}
+
+const optionsFor = (
+  view: AppView,
+  { settings, requestId }: Wanted,
+  context: Record<string, unknown>,
+  post: (message: AppMessage) => void,
+): HostOptions => ({
+  capabilities: settings.capabilities,
+  modes: settings.modes,
+  context,
+  toolInfo: {
+    ...(requestId === null ? {} : { id: requestId }),
+    tool: view.tool_definition as JsonObject,
+  },
+  version: useInspector.getState().version,
+  post,
+  record: (side, text, refusal) =>
+    void command("RecordAppMessage", { app_id: view.app_id, side, text, refusal }).catch(() => {}),
+  request: async (text) =>
+    (await command("RequestForApp", { app_id: view.app_id, text })).message as AppMessage,
+  openLink: (url) => void window.open(url, "_blank", "noopener,noreferrer"),
+  saveFile,
+});
+
+const ALLOWED: Record<string, string> = { clipboardWrite: "clipboard-write" };
+
+/** Whether a time has passed since an app was opened. */
+function useElapsed(appId: string | undefined, most: number): boolean {
+  const [passed, setPassed] = useState<string | null>(null);
+  useEffect(() => {
+    if (appId === undefined) return;
+    const timer = setTimeout(() => setPassed(appId), most);
+    return () => clearTimeout(timer);
+  }, [appId, most]);
+  return appId !== undefined && passed === appId;
+}
+
+export function useApp(wanted: Wanted): RunningApp {
+  const { view, problem } = useOpened(wanted);
+  const frame = useRef<HTMLIFrameElement | null>(null);
+  const theme = useComputedColorScheme("light");
+  const [host, setHost] = useState<AppHost | null>(null);
+  const [isReached, setReached] = useState(false);
+  const context = useMemo(
+    () => hostContext(wanted.settings, theme, wanted.size),
+    [wanted.settings, theme, wanted.size],
+  );
+  const told = useRef(context);
+  const origin = view && `http://${location.hostname}:${view.port}`;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the context that it starts with
+  useEffect(() => {
+    if (!view || !origin) return;
+    const post = (message: unknown): void =>
+      frame.current?.contentWindow?.postMessage(message, origin);
+    told.current = context;
+    const made = new AppHost(optionsFor(view, wanted, context, post));
+    setHost(made);
+    setReached(false);
+    const allow = view.permissions
+      .map((one) => ALLOWED[one])
+      .filter(Boolean)
+      .join("; ");
+    const hear = ({ source, origin: from, data }: MessageEvent): void => {
+      if (source !== frame.current?.contentWindow || from !== origin) return;
+      if (data?.method === PROXY_READY) {
+        setReached(true);
+        post({ jsonrpc: "2.0", method: RESOURCE_READY, params: { key: view.key, allow } });
+      } else made.receive(data);
+    };
+    addEventListener("message", hear);
+    return () => removeEventListener("message", hear);
+  }, [view, origin]);
+  useEffect(() => {
+    host?.changeContext(changedContext(told.current, context));
+    told.current = context;
+  }, [host, context]);
+  const isLate = useElapsed(view?.app_id, REACH_MS);
+  return {
+    view,
+    host,
+    problem,
+    isUnreachable: isLate && !isReached,
+    isDue: useElapsed(view?.app_id, DUE_MS),
+    frame,
+    proxyUrl: origin && `${origin}/proxy`,
+  };
+}
