@@ -12,7 +12,7 @@ import pytest
 from mcplens.events import FrameReceived, FrameSent, HttpExchangeEnded, HttpRequestSent, Remark
 from mcplens.tap.backlog import TapBus
 from mcplens.tap.http import HttpTap
-from mcplens.tap.http_framing import Part, RequestFraming
+from mcplens.tap.http_framing import RequestFraming, Whole
 from tests.cli.tls import self_signed
 from tests.tap.test_http import of, port_of, tapped
 
@@ -247,14 +247,14 @@ async def test_a_fault_of_ours_ends_one_connection_and_no_other(
             writer.write(ANSWER)
         writer.close()
 
-    feed = RequestFraming.feed
+    whole = RequestFraming.whole
 
-    def fail(framing: RequestFraming, data: bytes) -> list[Part]:
+    def fail(framing: RequestFraming, data: bytes) -> Whole | None:
         if b"/fault" in data:
             raise RuntimeError("a fault of ours")
-        return feed(framing, data)
+        return whole(framing, data)
 
-    monkeypatch.setattr(RequestFraming, "feed", fail)
+    monkeypatch.setattr(RequestFraming, "whole", fail)
     async with (
         served(handler) as port,
         tapped(f"http://127.0.0.1:{port}/mcp") as (address, _),

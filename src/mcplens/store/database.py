@@ -95,7 +95,8 @@ class Database:
         """Add rows, in the order of their seq; they are written by the next commit."""
         self._blocks.extend(pack(rows, has_bodies=self._large_bytes > _OWN_LARGE_BYTES))
         sizes = [len(row.payload) for row in rows if row.payload is not None]
-        self._large_bytes += sum([size for size in sizes if size >= LARGE_BYTES])
+        if sum(sizes) >= LARGE_BYTES:
+            self._large_bytes += sum([size for size in sizes if size >= LARGE_BYTES])
         self._servers.update([row.server_id for row in rows])
 
     def commit(self, ended: float | None = None) -> int:

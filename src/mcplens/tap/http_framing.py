@@ -41,6 +41,16 @@ class Part(NamedTuple):
     raw: bytes
 
 
+# A message that came in one piece: its head and its body.
+Whole = tuple[Any, bytes]
+
+
+def whole_part(whole: Whole) -> Part:
+    """A whole message as a part, as the other side gets it."""
+    head, body = whole
+    return Part(_WHOLE, whole, head.passed + body)
+
+
 class _State(Enum):
     HEAD = auto()
     LENGTH = auto()
@@ -77,18 +87,27 @@ class Framing:
 
     def feed(self, data: bytes) -> list[Part]:
         """The parts that these bytes complete."""
-        if self._state is _HEAD and not self._buffer:  # almost always a whole message
-            head = self._last
-            if head is None or not data.startswith(head.raw):
-                found = _HEAD_END.search(data)
-                head = None if found is None else self._read_head(data[: found.end()])
-                self._last = head
-            if head is not None:
-                end = len(head.raw)
-                if head.length == len(data) - end and self._has_body(head):
-                    body = data[end:]
-                    raw = data if head.passed is head.raw else head.passed + body
-                    return [Part(_WHOLE, (head, body), raw)]
+        whole = self.whole(data)
+        return self.parts(data) if whole is None else [whole_part(whole)]
+
+    def whole(self, data: bytes) -> Whole | None:
+        """The message, if these bytes are exactly one: what almost all reads give."""
+        if self._state is not _HEAD or self._buffer:
+            return None
+        head = self._last
+        if head is None or not data.startswith(head.raw):
+            found = _HEAD_END.search(data)
+            head = None if found is None else self._read_head(data[: found.end()])
+            self._last = head
+        if head is None:
+            return None
+        end = len(head.raw)
+        if head.length != len(data) - end or not self._has_body(head):
+            return None
+        return head, data[end:]
+
+    def parts(self, data: bytes) -> list[Part]:
+        """As `feed`, of bytes that are not a whole message."""
         parts: list[Part] = []
         self._parts = parts
         while data:
@@ -231,11 +250,14 @@ class RequestFraming(Framing):
         self.is_held = False
         self._held = b""
 
-    def feed(self, data: bytes) -> list[Part]:
+    def whole(self, data: bytes) -> Whole | None:
+        return None if self.is_held else super().whole(data)
+
+    def parts(self, data: bytes) -> list[Part]:
         if self.is_held:
             self._held += data
             return []
-        return super().feed(data)
+        return super().parts(data)
 
     @property
     def held_bytes(self) -> int:

@@ -25,7 +25,7 @@ class Head:
     """The first line and the headers of a message."""
 
     __slots__ = (
-        "_is_learnt", "_shown", "first", "headers", "is_chunked", "is_json", "length", "passed",
+        "_shown", "first", "headers", "is_chunked", "is_json", "is_learnt", "length", "passed",
         "problem", "raw",
     )  # fmt: skip
 
@@ -43,7 +43,7 @@ class Head:
         self.length, self.is_chunked = self._framing()
         self.is_json = "json" in self.value("content-type").lower()
         self._shown: Headers | None = None
-        self._is_learnt = False
+        self.is_learnt = False  # whether its secrets are
 
     def __repr__(self) -> str:
         return f"<Head {' '.join(self.first)}>"
@@ -92,17 +92,13 @@ class Head:
             self._shown = mask_headers(self.headers)
         return self._shown
 
-    def learn(self) -> bool:
-        """Whether its secrets are to be learnt, which is so the first time."""
-        is_first, self._is_learnt = not self._is_learnt, True
-        return is_first
-
 
 class RequestHead(Head):
     """The head of a request; `host` is that of the server."""
 
     __slots__ = (
-        "_shown_url", "hosts", "is_upgrade", "is_websocket", "method", "refused_host", "target",
+        "_shown_url", "hosts", "is_post_of_json", "is_upgrade", "is_websocket", "method",
+        "refused_host", "target",
     )  # fmt: skip
 
     def __init__(self, raw: bytes, host: bytes, is_allowed: Callable[[str], bool]) -> None:
@@ -118,6 +114,7 @@ class RequestHead(Head):
             self.problem = f"not the first line of an HTTP request: {' '.join(self.first)[:100]!r}"
         self.is_upgrade = bool(self.value("upgrade")) or self.method == "CONNECT"
         self.is_websocket = self.value("upgrade").lower() == "websocket"
+        self.is_post_of_json = self.is_json and self.method == "POST"
         self._shown_url: str | None = None
 
     def shown_url(self, origin: str) -> str:

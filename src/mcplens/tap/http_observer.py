@@ -27,7 +27,7 @@ from mcplens.protocol.sse import SseParser
 from mcplens.tap.backlog import TapPublisher
 from mcplens.tap.conversation import Conversation
 from mcplens.tap.http_body import MAX_BODY_BYTES, Body
-from mcplens.tap.http_framing import Kind, Part, ResponseFraming
+from mcplens.tap.http_framing import Kind, Part, ResponseFraming, Whole, whole_part
 from mcplens.tap.http_head import RequestHead, ResponseHead
 from mcplens.tap.open_requests import OpenRequest
 from mcplens.tap.websocket import (
@@ -40,7 +40,7 @@ from mcplens.tap.websocket import (
 
 Side = Literal["client", "server"]
 # Enum members as globals: an attribute lookup each time would cost more.
-_WHOLE, _REQUEST, _RESULT = Kind.WHOLE, FrameKind.REQUEST, FrameKind.RESULT
+_REQUEST, _RESULT = FrameKind.REQUEST, FrameKind.RESULT
 
 
 class ObservedConnection:
@@ -68,9 +68,8 @@ class ObservedConnection:
 
     def client_sent(self, parts: list[Part]) -> None:
         for kind, value, _ in parts:
-            if kind is _WHOLE:
-                head, body = value
-                self._began(head).asked(body)
+            if kind is Kind.WHOLE:
+                self.client_asked(value)
             elif kind is Kind.HEAD:
                 self._asking = self._began(value)
             elif kind is Kind.PROBLEM:
@@ -84,9 +83,15 @@ class ObservedConnection:
                     self._asking.request_ended()
                     self._asking = None
 
+    def client_asked(self, whole: Whole) -> None:
+        """A request that came in one piece."""
+        head, body = whole
+        self._began(head).asked(body)
+
     def _began(self, head: RequestHead) -> ObservedExchange:
         origin = self._origins[head.is_websocket]
-        if head.learn():
+        if not head.is_learnt:
+            head.is_learnt = True
             known_secrets.learn_headers(dict(head.headers))
             known_secrets.learn_url(origin + head.target)
         exchange = ObservedExchange(self, head, origin)
@@ -95,14 +100,21 @@ class ObservedConnection:
 
     def server_sent(self, data: bytes) -> None:
         """Bytes that nobody has taken apart."""
-        self.server_answered(self._responses.feed(data))
+        whole = self._responses.whole(data)
+        if whole is not None and self._waiting:  # as almost always
+            head, body = whole
+            self._waiting.popleft().answered(head, body)
+        elif whole is not None:
+            self.server_answered([whole_part(whole)])
+        else:
+            self.server_answered(self._responses.parts(data))
 
     def server_ended(self, reason: str | None) -> None:
         self.server_answered(self._responses.eof(reason))
 
     def server_answered(self, parts: list[Part]) -> None:
         for kind, value, _ in parts:
-            if kind is _WHOLE and self._waiting:
+            if kind is Kind.WHOLE and self._waiting:
                 head, body = value
                 self._waiting.popleft().answered(head, body)
             elif kind is Kind.PROBLEM:
@@ -188,15 +200,13 @@ class ObservedExchange:
         """The client has sent this."""
         self._is_asked = True
         head, conversation = self._head, self._connection.conversation
-        is_message = is_whole and bool(body) and head.is_json and head.method == "POST"
         url = head.shown_url(self._origin)
-        message: Message | None = None
-        if is_message and not _is_sign_in(body):
+        is_message = is_whole and head.is_post_of_json and bool(body)
+        message = _message(body, is_cut) if is_message else None
+        if type(message) is Frame and message.kind is _REQUEST:  # almost all of them
             self._is_carrying = True
-            message = _message(body, is_cut)
-            if type(message) is Frame and message.kind is _REQUEST:  # almost all of them
-                self._carried = conversation.request_passed(message, self.id, url, head.shown)
-                return
+            self._carried = conversation.request_passed(message, self.id, url, head.shown)
+            return
         shown = body if is_message else mask_body(body)
         self._publish(
             HttpRequestSent(
@@ -204,7 +214,8 @@ class ObservedExchange:
             ),
             0 if is_message else len(body),
         )
-        if message is not None:
+        if message is not None and not _is_sign_in(body):
+            self._is_carrying = True
             conversation.client_said(message, self.id)
 
     def _publish(self, event: Event, size_bytes: int) -> None:
@@ -218,9 +229,9 @@ class ObservedExchange:
     def answered(self, head: ResponseHead, body: bytes) -> None:
         """The server has sent this, in one piece."""
         if head.is_json and not head.encoding and self._is_asked:  # almost all of them
-            self._is_json = True
             if self._carried is not None and self._is_result(head, body):
                 return
+            self._is_json = True
             self._publish_response(head)
             self._end(body, None)
         else:

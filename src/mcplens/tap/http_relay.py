@@ -19,6 +19,7 @@ from mcplens.tap.http_framing import (
     Part,
     RequestFraming,
     ResponseFraming,
+    whole_part,
 )
 from mcplens.tap.http_head import Heads, RequestHead
 from mcplens.tap.http_observer import ObservedConnection
@@ -71,14 +72,19 @@ class HttpRelay:
     def _client_sent(self, data: bytes) -> None:
         if self._is_refused:
             return
-        parts = self._requests.feed(data)
+        whole = self._requests.whole(data)
         server = self._server
-        if self._is_lazy and server is not None and len(parts) == 1 and _is_plain(parts[0]):
+        if whole is None:
+            parts = self._requests.parts(data)
+        elif self._is_lazy and server is not None and whole[0].refused_host is None:
+            head, body = whole
             # Noted first: an answer must not be seen before its request.
-            self._note(self._observed.client_sent, parts, len(data))
-            if not server.send(parts[0].raw):
+            self._note(self._observed.client_asked, whole, len(data))
+            if not server.send(head.passed + body):
                 self._client.pause()
-            return
+            return  # as almost always
+        else:
+            parts = [whole_part(whole)]
         self._pass_to_server(parts, len(data))
         if self._requests.is_held:
             self._be_exact()
@@ -250,21 +256,18 @@ class HttpRelay:
             if self._responses.is_between:
                 self._leave_client()
                 return
-        for one in (self._client, self._server):
-            if one is not None:
-                one.abort()
-        self.close(str(problem) or type(problem).__name__)
+        self.close(str(problem) or type(problem).__name__, is_reset=True)
 
-    def close(self, problem: str | None) -> None:
+    def close(self, problem: str | None, *, is_reset: bool = False) -> None:
         """Close both; `problem` if that cuts short what passes."""
         if self._is_over:
             return
         self._is_over = True
-        self._client.close()
-        if self._server is not None:
-            self._server.close()
         closed = (self._end_of_first(), False) if problem is None else (problem, True)
         self._note(self._observed.closed, closed)
+        for end in (self._client, self._server):
+            if end is not None:
+                end.abort() if is_reset else end.close()
         self._tap.closed(self)
 
     def stop(self) -> None:
@@ -273,11 +276,6 @@ class HttpRelay:
 
     def _end_of_first(self) -> str:
         return f"the {self._first_to_end or 'server'} closed its connection"
-
-
-def _is_plain(part: Part) -> bool:
-    """Whether it is a whole request that may pass: what almost all requests are."""
-    return part.kind is Kind.WHOLE and part.value[0].refused_host is None
 
 
 def _refusal(part: Part) -> str | None:

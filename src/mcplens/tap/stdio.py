@@ -184,17 +184,19 @@ class _Lines:
     def __init__(self, limit_bytes: int, on_line: Callable[[bytes | Malformed], None]) -> None:
         self._splitter = LineSplitter(limit_bytes)
         self._on_line = on_line
+        self._is_in_line = False  # a line has begun that no newline has ended
 
     def __repr__(self) -> str:
         return f"<_Lines {self._splitter!r}>"
 
     def feed(self, data: bytes) -> None:
         # Most reads give one line: that is cheaper to see than to split.
-        if not self._splitter.is_in_line and data.find(b"\n") == len(data) - 1:
+        if not self._is_in_line and data.find(b"\n") == len(data) - 1:
             self._on_line(data[:-1])
             return
         for line in self._splitter.feed(data):
             self._on_line(line)
+        self._is_in_line = self._splitter.is_in_line
 
     def flush(self, _: bytes) -> None:
         """What the stream ends with, if that is not a newline."""
