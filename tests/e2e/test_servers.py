@@ -100,6 +100,23 @@ def test_a_server_that_cannot_start_says_why_in_place_and_once_in_passing(opened
     expect(card.get_by_role("link", name="Troubleshooting guide")).to_be_visible()
     assert opened.axe() == []
     opened.shoot("failed")
+    card.get_by_role("button", name="Why?").click()
+    why = page.get_by_role("dialog", name="Why missing does not work")
+    checks = why.get_by_role("list", name="Checks").get_by_role("listitem")
+    expect(checks).to_have_count(3)
+    expect(checks.last).to_contain_text("failed")
+    expect(checks.last).to_contain_text("was not found in")
+    expect(why.get_by_role("status")).to_contain_text("Install it")
+    expect(why).to_contain_text("command -v no-such-program-anywhere")
+    assert opened.axe() == []
+    opened.shoot("why it failed")
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened.settle()
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+    opened.shoot("why it failed narrow")
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.keyboard.press("Escape")
+    expect(why).to_have_count(0)
     card.get_by_role("button", name="Edit").click()
     expect(page.get_by_label("Program")).to_have_value("no-such-program-anywhere")
     opened.assert_clean()

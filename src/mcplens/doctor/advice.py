@@ -32,7 +32,11 @@ def advise(error: InspectorError, evidence: Evidence, examined: Examined) -> tup
     if error.code == "COMMAND_NOT_FOUND" and program in _INSTALLS:
         hint = f"install {program} ({_INSTALLS[program]}), or give its full path"
     sentence = hint or f"read what {error.code} means"
-    return sentence[0].upper() + sentence[1:] + ".", _command(error, evidence, examined)
+    return _as_sentence(sentence), _command(error, evidence, examined)
+
+
+def _as_sentence(text: str) -> str:
+    return text[0].upper() + text[1:] + ("" if text.endswith(("…", ".")) else ".")
 
 
 def _command(error: InspectorError, evidence: Evidence, examined: Examined) -> str:

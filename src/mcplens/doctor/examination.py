@@ -10,6 +10,8 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final
 
+import msgspec
+
 from mcplens.app import connect
 from mcplens.bus import Bus
 from mcplens.clock import Clock
@@ -26,6 +28,7 @@ from mcplens.doctor.failed_step import gather
 from mcplens.doctor.network_checks import NetworkChecks
 from mcplens.doctor.sign_in_checks import ReadOnlyAuthorizer, check_sign_in
 from mcplens.errors import InspectorError, ServerError, classify
+from mcplens.known_secrets import known_secrets
 from mcplens.session.client import Client
 from mcplens.targets import command_of
 from mcplens.transports.base import Closing
@@ -114,7 +117,8 @@ class Examination:
             launch = await asyncio.to_thread(resolve_launch, command, **given)
         except InspectorError as error:
             name = "placeholders" if error.details.get("variable") else "command"
-            self._tell(Check(name, "failed", tried, error.message))
+            # What to do about it is said at the end.
+            self._tell(Check(name, "failed", tried, error.message.partition("; install it")[0]))
             raise
         elapsed_s = self._clock.monotonic() - started
         came = launch.argv[0] + (f", in {launch.cwd}" if launch.cwd else "")
@@ -218,6 +222,12 @@ class Examination:
     # -- the result ------------------------------------------------------------------------------
 
     def _tell(self, check: Check) -> None:
+        check = msgspec.structs.replace(
+            check,
+            tried=known_secrets.mask_text(check.tried),
+            came=known_secrets.mask_text(check.came),
+            lines=tuple(map(known_secrets.mask_text, check.lines)),
+        )
         self._checks.append(check)
         if self._listener is not None:
             self._listener(check)
@@ -234,6 +244,6 @@ class Examination:
             server=self._examined.shown,
             checks=tuple(self._checks),
             conclusion=sentence,
-            command=command,
+            command=known_secrets.mask_text(command),
             error=None if error is None else error.to_dict(),
         )

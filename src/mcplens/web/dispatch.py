@@ -21,6 +21,7 @@ from mcplens.web.api import (
     collection_runs,
     collections,
     confirmation,
+    doctor,
     exact_bytes,
     example_arguments,
     gateway,
@@ -42,7 +43,7 @@ from mcplens.workspace.workspace import Workspace
 # They register their commands when they are imported.
 SUBJECTS: Final = (
     answer_settings, apps, auth, calls, catalog, collection_runs, collections, confirmation,
-    exact_bytes, example_arguments, gateway, history, patterns, questions, runs,
+    doctor, exact_bytes, example_arguments, gateway, history, patterns, questions, runs,
     server_entries, server_export, servers, settings, skills, taps, tasks,
 )  # fmt: skip
 

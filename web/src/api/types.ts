@@ -316,6 +316,19 @@ export interface CheckSkillFile {
 }
 
 /**
+ * One check: what was tried, what came, how long it took, and output that shows it.
+ */
+export interface CheckView {
+  name: string;
+  title: string;
+  state: "failed" | "ok" | "warning";
+  tried: string;
+  came: string;
+  elapsed_s: number | null;
+  lines: string[];
+}
+
+/**
  * The authorization server to sign in at, where there are several.
  */
 export interface ChooseIssuer {
@@ -512,6 +525,17 @@ export interface DeleteSavedCall {
 }
 
 /**
+ * The checks in the order in which things fail, one sentence, and one command.
+ */
+export interface DiagnosisView {
+  server_id: string;
+  is_healthy: boolean;
+  checks: CheckView[];
+  conclusion: string;
+  command: string;
+}
+
+/**
  * A direct child of a folder that a server listed.
  */
 export interface DirectoryEntry {
@@ -651,6 +675,15 @@ export interface Events {
  */
 export interface ExactBytesView {
   base64: string;
+}
+
+/**
+ * Check a server step by step, over a connection of its own that is not recorded.
+ */
+export interface Examine {
+  type: "Examine";
+  id: number;
+  server_id: string;
 }
 
 /**
@@ -2448,6 +2481,7 @@ export type Command =
   | DeleteSavedCall
   | Disconnect
   | EditSavedCall
+  | Examine
   | FillSavedCall
   | ForgetRegistration
   | ForgetRun
@@ -2555,6 +2589,7 @@ export interface Replies {
   DeleteSavedCall: CollectionView;
   Disconnect: ServerView;
   EditSavedCall: CollectionView;
+  Examine: DiagnosisView;
   FillSavedCall: string;
   ForgetRegistration: AuthView | null;
   ForgetRun: null;

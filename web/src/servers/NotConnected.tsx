@@ -10,6 +10,7 @@ import { useInspector } from "../state/store";
 import { failureTitle, stateLabel } from "../values/serverState";
 import { ConnectOutput, ConnectProgress, isConnecting } from "./ConnectProgress";
 import { toggleConnection } from "./connectionActions";
+import { DiagnosisButton } from "./DiagnosisButton";
 import { TrustCertificateButton } from "./TrustCertificateButton";
 
 export function NotConnected({ server, icon }: { server: ServerView | undefined; icon: IconName }) {
@@ -51,7 +52,12 @@ export function NotConnected({ server, icon }: { server: ServerView | undefined;
             <ErrorNote
               error={error}
               title={failureTitle(server)}
-              action={<TrustCertificateButton server={server} />}
+              action={
+                <>
+                  {!isWaiting && <DiagnosisButton server={server} />}
+                  <TrustCertificateButton server={server} />
+                </>
+              }
             />
           )}
           {isWaiting && <ConnectProgress server={server} />}

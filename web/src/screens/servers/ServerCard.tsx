@@ -17,6 +17,7 @@ import {
   restartLabel,
   toggleConnection,
 } from "../../servers/connectionActions";
+import { DiagnosisButton } from "../../servers/DiagnosisButton";
 import { askToRemove } from "../../servers/removeServer";
 import { SignInLink, SignInStepsLink } from "../../servers/SignInLink";
 import { TrustCertificateButton } from "../../servers/TrustCertificateButton";
@@ -119,6 +120,7 @@ function Failure({ server }: { server: ServerView }) {
               {state === "SIGN_IN" ? "Sign in" : "Try again"}
             </Button>
           )}
+          {isOver && state !== "SIGN_IN" && <DiagnosisButton server={server} />}
           {state === "SIGN_IN" && <SignInStepsLink server={server} />}
           <TrustCertificateButton server={server} />
         </>
