@@ -7,6 +7,7 @@ page.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -65,6 +66,8 @@ class ServerSignIn:
         self._made_of: object = None
         self._work = Background()
         self._looks = Background()
+        # What was read before a change must not replace what is read after it.
+        self._reading = asyncio.Lock()
 
     def __repr__(self) -> str:
         return f"<ServerSignIn of {self._server_id}, {self.runs!r}>"
@@ -142,7 +145,8 @@ class ServerSignIn:
 
     async def _look_again(self) -> None:
         """A sign-in may have registered a client, or used that of another issuer."""
-        await self._find_registration()
+        async with self._reading:
+            await self._find_registration()
         self._changed()
 
     async def _find_registration(self) -> None:
@@ -153,9 +157,9 @@ class ServerSignIn:
         """Read what is kept."""
         if self.authorizer is None:
             return
-        url = self.authorizer.server_url
-        self.kept = await self._store.load(url)
-        await self._find_registration()
+        async with self._reading:
+            self.kept = await self._store.load(self.authorizer.server_url)
+            await self._find_registration()
         self.is_known = self.is_known or self.kept is not None
 
     @property
