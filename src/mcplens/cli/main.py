@@ -29,6 +29,7 @@ COMMANDS = {
     "doctor": ("doctor", "command", "Check a server step by step, and say what would help."),
     "tools": ("list_commands", "tools", "List tools."),
     "call": ("call", "command", "Call a tool."),
+    "app": ("app", "command", "Check why the MCP App of a tool may stay blank."),
     "resources": ("list_commands", "resources", "List resources."),
     "templates": ("list_commands", "templates", "List resource templates."),
     "read": ("read", "command", "Read a resource."),

@@ -28,8 +28,8 @@ from mcplens.session.client import Client
 
 # The commands of a line; the others need no server, or one of their own.
 COMMANDS: Final = (
-    "info", "ping", "tools", "call", "resources", "templates", "read", "subscribe", "prompts",
-    "prompt", "skills", "skill", "complete", "request", "raw", "tasks", "watch",
+    "info", "ping", "tools", "call", "app", "resources", "templates", "read", "subscribe",
+    "prompts", "prompt", "skills", "skill", "complete", "request", "raw", "tasks", "watch",
 )  # fmt: skip
 BUILT_IN: Final = {
     "help": "List these commands, or show the help of one.",
