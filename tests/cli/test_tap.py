@@ -1,20 +1,25 @@
 """`mcplens tap` between clients and servers that we did not write, and some that send rubbish."""
 
+import asyncio
 import os
 import random
 import select
 import signal
+import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
+import mcplens
 from mcplens.events import ClientIntroduced, FrameReceived, FrameSent, ServerIntroduced
 from mcplens.protocol.frames import Malformed
 from mcplens.store.history import History
 from mcplens.store.row_decoding import decode_row
+from tests.auth.protected import consent, keep_sign_ins_in, protected
 from tests.cli.shell import MCPLENS, Shell, read_until
 
 # Sends back what it gets, wrong bytes too, in pieces; says goodbye on both streams at the end.
@@ -198,6 +203,28 @@ async def test_a_url_is_tapped_at_the_address_that_is_printed(shell: Shell, url:
     recorded = events(shell)
     assert [event.method for event in recorded if isinstance(event, FrameSent)].count("tools/list")
     assert {event.exchange_id for event in recorded if isinstance(event, FrameReceived)} != {None}
+
+
+async def test_a_client_that_compares_signs_in_at_the_address_that_was_asked_for(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep_sign_ins_in(tmp_path / "client", monkeypatch)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        listen = f"127.0.0.1:{taken.getsockname()[1]}"
+    async with protected() as server:
+        with shell.start("tap", server.url, "--rewrite-auth", "--listen", listen) as tap:
+            assert tap.stdout is not None
+            line = await asyncio.to_thread(read_until, tap.stdout.fileno(), b"\n")
+            address = line.decode().strip()
+            assert address.startswith(f"http://{listen}/")
+            async with mcplens.connect(address, sign_in=consent) as client:
+                await client.call_tool("echo")
+            tap.send_signal(signal.SIGINT)
+            assert await asyncio.to_thread(tap.wait, 30) == 0
+        assert server.forms[0]["resource"] == server.url  # its own name, not the tap's
+        recorded = repr(events(shell))
+    assert "grant_type=authorization_code" in recorded
+    assert server.forms[0]["code_verifier"] not in recorded
 
 
 @pytest.mark.parametrize(

@@ -70,6 +70,11 @@ async def test_a_tapped_session_is_followed_until_its_writer_is_killed(tmp_path:
             assert info["server"]["capabilities"] == {"tools": {}}
             assert (info["protocol_version"], info["era"]) == ("2025-11-25", "handshake")
             assert info["problem_count"] == 1
+            # The message itself says what is wrong with it, as one of our own session does.
+            run_id = info["run"]["run_id"]
+            rows = (await web.get_json("/api/history/events", run=run_id, limit="100"))["events"]
+            (wrong,) = [row for row in rows if row["malformed"]]
+            assert wrong["malformed"] == "not a JSON object"
             (question,) = info["waiting"]
             assert (question["method"], question["is_question"]) == ("roots/list", True)
             await say(tap, b'{"jsonrpc":"2.0","id":"q","result":{"roots":[]}}\n')
