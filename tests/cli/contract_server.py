@@ -1,7 +1,7 @@
 """A server whose definitions are in a file that a test writes, and its entry in the configuration.
 
 `{SECRET}` in the file stands for the variable of that name. `mode` makes `tools/list` misbehave:
-hang, die, or endless pages.
+hang, die, endless pages, or a flood before the answer.
 """
 
 import json
@@ -41,6 +41,10 @@ for line in sys.stdin:
         if mode == "die":
             print("out of memory", file=sys.stderr, flush=True)
             os._exit(3)
+        if mode == "flood":
+            log = {"level": "info", "data": "x" * 200}
+            line = json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": log})
+            sys.stdout.write((line + "\\n") * 20000 + "stray output\\n" * 1000)
         if mode == "endless":
             pages += 1
             result = {"nextCursor": str(pages % 3)}

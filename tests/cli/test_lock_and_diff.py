@@ -172,6 +172,23 @@ def test_a_server_that_fails_leaves_the_lock_as_it_was(
     assert lock_of(server).read_bytes() == before
 
 
+def test_a_server_that_floods_and_prints_to_stdout_is_locked_all_the_same(server: Shell) -> None:
+    define(server, "one", ADD, mode="flood")
+    ran = server.run("lock", "--check", "one", "-q")
+    assert (ran.code, ran.text) == (exit_codes.DONE, "one: no changes\n"), ran.err[-2000:]
+
+
+def test_a_command_is_called_as_the_lock_calls_it(server: Shell) -> None:
+    argv = json.loads(server.config.read_text())["mcpServers"]["one"]
+    command = [argv["command"], *argv["args"]]
+    define(server, "one", ADD, SECOND)
+    options = ("--protocol", "2025-11-25")
+    ran = server.run("lock", "--check", *options, "--", *command)
+    assert ran.text.startswith("one: 1 additive\n")
+    ran = server.run("lint", *options, "--format", "github", "--", *command)
+    assert "file=mcp.lock,line=" in ran.text
+
+
 def test_no_secret_enters_a_lock_or_a_comparison(shell: Shell) -> None:
     secret = "t0p-s3cret-värde-9f2c"
     configure(shell, "one", SECRET=secret, API_TOKEN=secret)
@@ -230,6 +247,22 @@ def test_a_trace_is_compared_like_a_server(server: Shell) -> None:
             line.pop(link, None)
     trace.write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert server.run("diff", str(trace), "traced.lock").text == "one: no changes\n"
+
+
+def test_what_a_trace_has_masked_is_not_a_change(server: Shell) -> None:
+    config = json.loads(server.config.read_text())
+    server.config.write_text(json.dumps(config | {"secretKeys": ["pin"]}))
+    pin = {"type": "string", "default": "hunter2", "description": "What opens it.", "maxLength": 9}
+    members = {"pin": pin, "b": {"type": "integer"}}
+    tool = {**ADD, "inputSchema": {"type": "object", "properties": members, "required": ["pin"]}}
+    define(server, "one", tool)
+    trace = server.home / "run.jsonl"
+    assert server.run("lock", "one", "--trace", str(trace)).code == exit_codes.DONE
+    assert "hunter2" not in trace.read_text() + lock_of(server).read_text()
+    assert "What opens it." in lock_of(server).read_text()
+    assert "What opens it." not in trace.read_text()
+    for words in ((str(trace), "mcp.lock"), ("mcp.lock", str(trace)), (str(trace), "one")):
+        assert server.run("diff", *words).text == "one: no changes\n"
 
 
 def test_a_list_that_a_trace_has_only_in_part_is_not_compared(server: Shell) -> None:

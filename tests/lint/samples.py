@@ -155,7 +155,13 @@ SAMPLES: dict[str, list[tuple[Contract, list[str]]]] = {
         ),
     ],
     "quality-output-schema": [(server(tools=[tool(outputSchema=None)]), ["/tools/it"])],
-    "quality-unbounded": [(server(tools=[tool("list_users")]), ["/tools/list_users"])],
+    "quality-unbounded": [
+        (
+            server(tools=[tool("list_users"), tool("write_query"), tool("get-roots-list")]),
+            ["/tools/list_users"],
+        ),
+        (server(tools=[tool("crm_search"), tool("listen")]), ["/tools/crm_search"]),
+    ],
     "client-tool-name": [
         (server(tools=[tool("a.b")]), ["/tools/a.b/name"]),
         (server(tools=[tool("x" * 65)]), [f"/tools/{'x' * 65}/name"]),

@@ -135,3 +135,9 @@ def test_options_that_are_secret_keys_are_masked_in_a_command() -> None:
 def test_an_ordinary_command_stays_as_it_is() -> None:
     argv = ["python", "-c", "import x: y", "C:\\dir", "http://localhost:8000/mcp", "key: value"]
     assert mask_argv(argv) == argv
+
+
+def test_the_names_of_members_in_a_secret_object_are_not_secrets_elsewhere() -> None:
+    schema = b'{"pin":{"description":"a hidden text"},"description":"a hidden text, shown"}'
+    masked, _ = KeyMasker(["pin"]).mask(schema)
+    assert masked == b'{"pin":{"***********":"*************"},"description":"*************, shown"}'

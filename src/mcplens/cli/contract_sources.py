@@ -23,6 +23,7 @@ from mcplens.contracts.lock import LockProblem, read_lock
 from mcplens.contracts.masking import mask_definition
 from mcplens.contracts.pointers import LISTS
 from mcplens.errors import InspectorError, ServerError
+from mcplens.known_secrets import known_secrets
 
 if TYPE_CHECKING:
     from mcplens.cli.target_resolution import Target
@@ -258,12 +259,14 @@ def _raw_items(page: bytes, kind: str) -> list[bytes]:
 
 
 def _masker(keys: tuple[str, ...]) -> Callable[[bytes], Any]:
-    from mcplens.store.recorded_secrets import KeyMasker
-
-    by_value = KeyMasker(())
+    # What this connection's messages tell depends on their order; a lock must not.
+    secrets = known_secrets.without_traffic()
 
     def mask(data: bytes) -> Any:
-        masked, _ = by_value.mask(data)
+        masked = data
+        for start, end in reversed(secrets.find(data)):
+            fill = b"9" if data[start:end].isdigit() else b"*"  # a number stays one
+            masked = masked[:start] + fill * (end - start) + masked[end:]
         try:
             return mask_definition(decode(masked), keys)
         except ValueError as problem:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
+import msgspec
 
 from mcplens.cli import exit_codes, output
 from mcplens.cli.command_options import CommandOptions, shared_options
@@ -105,6 +106,8 @@ def compare_sources(before: ContractSource, after: ContractSource) -> list[Compa
             continue
         if not are_both_live:  # two live servers may be compared whatever they are called
             check_same_server(before, old, after, new)
+        if before.kind == "lock":  # a command is called as the lock calls it
+            new = msgspec.structs.replace(new, name=old.name)
         comparisons.append(compare(old, new))
     return comparisons
 

@@ -9,7 +9,8 @@ import os
 from typing import TYPE_CHECKING
 
 from mcplens.cli.command_options import CommandOptions
-from mcplens.contracts.lock import FILE_NAME, LockProblem, read_lock
+from mcplens.cli.contract_sources import read_lock_file
+from mcplens.contracts.lock import FILE_NAME
 from mcplens.contracts.pointers import in_lock
 from mcplens.errors import InspectorError
 from mcplens.lint.locations import Location
@@ -24,9 +25,13 @@ class FindingLocations:
 
     def __init__(self, flags: CommandOptions, source: ContractSource) -> None:
         self._flags = flags
-        path, text = source.path, source.text
+        path, text, self._names = (
+            source.path,
+            source.text,
+            {name: name for name in source.contracts},
+        )
         if text is None:
-            path, text = _lock_beside(source)
+            path, text, self._names = _lock_beside(source)
         self._lock_path = None if path is None or text is None else _shown(path)
         self._lock = _parse(text) if text is not None else None
         self._entries: dict[str, Location | None] = {}
@@ -37,7 +42,7 @@ class FindingLocations:
     def locate(self, server: str, pointer: str) -> Location | None:
         """The line of a pointer into a server's contract; None if no file has the server."""
         if self._lock is not None and self._lock_path is not None:
-            path = in_lock(server, pointer)
+            path = in_lock(self._names[server], pointer)
             while len(path) > 1:  # the nearest member that has a line of its own
                 member = self._lock.find(*path)
                 if member is not None:
@@ -66,16 +71,17 @@ class FindingLocations:
         return Location(path, line)
 
 
-def _lock_beside(source: ContractSource) -> tuple[str | None, str | None]:
-    """The lock in this folder, if it has the servers of a target or a trace."""
+def _lock_beside(source: ContractSource) -> tuple[str | None, str | None, dict[str, str]]:
+    """The lock in this folder and the names in it, if it has the servers of a target or trace."""
+    from mcplens.cli.diff import find_contract
+    from mcplens.cli.exit_codes import CommandError
+
     try:
-        with open(FILE_NAME, encoding="utf-8-sig") as file:
-            text = file.read()
-        known = read_lock(text)
-    except (OSError, UnicodeDecodeError, LockProblem):
-        return None, None
-    has_all = all(name in known for name in source.contracts)
-    return (FILE_NAME, text) if has_all else (None, None)
+        lock = read_lock_file(FILE_NAME)
+        names = {name: find_contract(lock, one).name for name, one in source.contracts.items()}
+    except CommandError:
+        return None, None, {}
+    return FILE_NAME, lock.text, names
 
 
 def _parse(text: str) -> Document | None:

@@ -13,7 +13,7 @@ import msgspec
 from mcplens.cli import output
 from mcplens.cli.command_options import CommandOptions, shared_options
 from mcplens.cli.completion_candidates import complete_target
-from mcplens.cli.diff import check_same_server, find_contract, report_options, show
+from mcplens.cli.diff import compare_sources, find_contract, report_options, show
 from mcplens.cli.exit_codes import CommandError, as_command_error
 
 if TYPE_CHECKING:
@@ -125,14 +125,13 @@ def _check(
     fail_on: str,
 ) -> int:
     from mcplens.cli.contract_sources import ContractSource
-    from mcplens.contracts.changes import compare
 
     comparisons = []
     for contract in found:
-        locked = find_contract(known, contract)
         live = ContractSource("target", contract.name, {contract.name: contract})
-        check_same_server(known, locked, live, contract)
-        comparisons.append(compare(locked, contract))
+        locked = find_contract(known, contract)
+        only = msgspec.structs.replace(known, contracts={locked.name: locked})
+        comparisons += compare_sources(only, live)
     code = show(flags, comparisons, form, fail_on)
     if code:
         output.note(f"{known.shown} is not up to date; if that is meant: mcplens lock")

@@ -26,7 +26,11 @@ _OPTIONS: Final = re.compile(
     r"\s*[`'\"“(]*[\w-]+[`'\"”]*\s*(?:,|\||/| or )",
     re.I,
 )
-_LISTING: Final = re.compile(r"(?:^|[_\-./])(?:list|search|find|query|get_?all|fetch_?all)", re.I)
+# A verb, alone or with what it lists behind it: not `write_query`, `get-roots-list`.
+_LISTING: Final = re.compile(
+    r"^(?:list|search|find|query|get_?all|fetch_?all)(?![a-z])"
+    r"|[_\-./](?:list|search|find)[_\-./A-Z]|(?<=[a-z])(?:List|Search|Find)[A-Z]|[_\-./]search$"
+)
 _BOUNDS: Final = re.compile(
     r"limit|max|page|cursor|first|last|top|count|size|per_?page|offset|take|num|^n$|range|since",
     re.I,

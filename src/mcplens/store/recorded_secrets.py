@@ -112,7 +112,8 @@ class KeyMasker:
         """The bytes with every secret value masked, and where those are."""
         secrets, spans, _ = self._find(data)
         for start, end, fill in spans:
-            if fill == _STAR:
+            # The name of a member is masked here; as a secret it would be masked everywhere.
+            if fill == _STAR and self._colon.match(data, end) is None:
                 known_secrets.learn_from_traffic(_text(data[start:end]))
         return self._with_known(_starred(data, spans), secrets)
 
