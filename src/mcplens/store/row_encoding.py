@@ -52,13 +52,17 @@ class RowEncoder:
     def encode(self, batch: Iterable[Event]) -> list[Row]:
         """The rows of these events."""
         rows: list[Row] = []
+        add, maker_of = rows.append, _MAKERS.get
         for event in batch:
-            if type(event) is RequestPassed:
+            make = maker_of(type(event))
+            if make is not None:
+                add(make(event))
+            elif type(event) is RequestPassed:
                 rows += _request_passed(event)
             elif type(event) is ResultPassed:
                 rows += _result_passed(event)
             else:
-                rows.append(_MAKERS.get(type(event), _other)(event))
+                add(_other(event))
         return mask_rows(rows, self._maskers) if self._has_keys or known_secrets else rows
 
 

@@ -26,6 +26,7 @@ _ROW_BYTES: Final = 250
 _TAIL_LINES: Final = 20
 _TAIL_BYTES: Final = 16 * 1024
 _LONGEST_LINE: Final = 64 * 1024
+_OUTPUT_KINDS: Final = frozenset({FrameReceived, StderrLine})
 
 
 class ServerOutput:
@@ -116,7 +117,11 @@ class OutputThinner:
 
     def thin(self, events: list[Event]) -> list[Event]:
         """The events to record; others are held back, or counted and dropped."""
-        if not self._limit_bytes or not (self._holding or any(map(_is_output, events))):
+        if not self._limit_bytes:
+            return events
+        # Most events can be told by their type, without a call.
+        is_any = any(_is_output(event) for event in events if type(event) in _OUTPUT_KINDS)
+        if not is_any and not self._holding:
             return events
         kept: list[Event] = []
         for event in events:
