@@ -1,6 +1,7 @@
 """`mcplens tap` between clients and servers that we did not write, and some that send rubbish."""
 
 import asyncio
+import json
 import os
 import random
 import select
@@ -137,7 +138,10 @@ async def test_a_real_client_and_its_server_are_recorded_with_links(
     shell: Shell, mode: str
 ) -> None:
     server = StdioServerParameters(
-        command=MCPLENS, args=["tap", "demo"], env=shell.environment, cwd=str(shell.home)
+        command=MCPLENS,
+        args=["tap", "--trace", "all.jsonl", "demo"],
+        env=shell.environment,
+        cwd=str(shell.home),
     )
     async with Client(server, mode=mode) as client:
         result = await client.call_tool("add", {"a": 2, "b": 3})
@@ -153,6 +157,9 @@ async def test_a_real_client_and_its_server_are_recorded_with_links(
     names = [event.client_info["name"] for event in recorded if isinstance(event, ClientIntroduced)]
     assert names == ["mcp"]
     assert any(isinstance(event, ServerIntroduced) for event in recorded)
+    lines = (shell.home / "all.jsonl").read_bytes().splitlines()
+    traced = [event["seq"] for event in map(json.loads, lines) if "seq" in event]
+    assert traced == list(range(1, len(recorded) + 1))
 
 
 def test_a_tapped_session_is_followed_live_until_its_writer_is_killed(shell: Shell) -> None:

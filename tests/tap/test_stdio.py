@@ -1,4 +1,4 @@
-"""`mcplens tap -- COMMAND` in front of a server that never reads."""
+"""`mcplens tap -- COMMAND` in front of a server that never reads, or leaves processes behind."""
 
 import os
 import select
@@ -65,3 +65,18 @@ def test_a_server_that_never_reads_stops_its_client_as_a_pipe_would_and_nothing_
     assert LINE.removesuffix(b"\n") in {event.message.raw for event in sent}
     (exited,) = [event for event in recorded if isinstance(event, ProcessExited)]
     assert exited.signal == "SIGTERM"
+
+
+def test_what_a_server_leaves_running_ends_with_it(shell: Shell) -> None:
+    script = "sleep 600 & echo $!; read line; exit 3"
+    with shell.start("tap", "--", "sh", "-c", script) as tap:
+        assert tap.stdin is not None
+        assert tap.stdout is not None
+        left = os.pidfd_open(int(read_until(tap.stdout.fileno(), b"\n")))
+        tap.stdin.write(b"\n")
+        tap.stdin.close()
+        assert tap.stdout.read() == b""  # though what is left holds the server's end of it open
+        assert tap.wait(30) == 3
+    ended = select.select([left], [], [], 30)[0]
+    os.close(left)
+    assert ended
