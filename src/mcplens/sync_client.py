@@ -12,7 +12,7 @@ import functools
 import threading
 import weakref
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from contextlib import suppress
 from inspect import Signature
 from types import TracebackType
@@ -74,18 +74,22 @@ class LoopThread:
         Raises:
             InspectorError: INVALID_REQUEST, from a callback; NOT_CONNECTED, after the end.
         """
-        problem = self._why_not()
-        if problem is not None:
-            work.close()
-            raise problem
-        assert self._loop is not None
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        future = self.start(work)
         try:
             return future.result(timeout_s)
         except CancelledError:
             raise CancelledRequest("the client was closed") from None
         finally:
             future.cancel()  # KeyboardInterrupt arrives while we wait; else it is over already
+
+    def start(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Start a coroutine in the loop; raises as `run`."""
+        problem = self._why_not()
+        if problem is not None:
+            work.close()
+            raise problem
+        assert self._loop is not None
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def _why_not(self) -> InspectorError | None:
         if threading.current_thread() is self._thread:
@@ -111,6 +115,14 @@ class InLoop(Generic[W_co]):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self._wrapped!r}>"
+
+    def run_in_loop(self, work: Callable[[W_co], Coroutine[Any, Any, T]]) -> T:
+        """Do work with the object in its own loop, and wait for it."""
+        return self._thread.run(work(self._wrapped))
+
+    def start_in_loop(self, work: Callable[[W_co], Coroutine[Any, Any, T]]) -> Future[T]:
+        """Start work with the object in its own loop."""
+        return self._thread.start(work(self._wrapped))
 
 
 def waiting(

@@ -58,6 +58,7 @@ OF_AIOHTTP = {"multidict", "yarl"}
 def test_every_import_is_of_a_declared_dependency() -> None:
     """What the tests' own packages bring along is not on a user's machine."""
     known = {canonicalize_name(requirement.name) for requirement in declared()} | OF_AIOHTTP
+    known.add("pytest")  # only its plugin imports it, which pytest itself loads
     owners = packages_distributions()
     strangers = {
         (name, module)

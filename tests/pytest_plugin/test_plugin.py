@@ -1,0 +1,245 @@
+"""The pytest plugin in projects of its own, each run by pytest in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+pytestmark = pytest.mark.slow  # each starts pytest, which starts servers
+
+DEMO = f"{sys.executable} -m mcplens.demo"
+PROJECT = f"""
+import asyncio
+import pytest
+
+pytestmark = pytest.mark.mcp_server({DEMO!r})
+
+
+@pytest.fixture(autouse=True)
+def note_pid(mcp_client):
+    with open("pids", "a") as file:
+        file.write(f"{{mcp_client.describe()['pid']}}\\n")
+
+
+def test_sync(mcp_client, assert_tool):
+    assert mcp_client.call_tool("add", {{"a": 2, "b": 3}}).structured_content == {{"sum": 5}}
+    result = assert_tool("add", {{"a": 2, "b": 3}}, structured={{"sum": 5}}, valid=True)
+    assert result["structuredContent"]["sum"] == 5
+    assert_tool("fail-result", is_error=True)
+
+
+@pytest.mark.asyncio
+async def test_async(mcp_client, assert_tool):
+    one, two = await asyncio.gather(
+        mcp_client.call_tool("add", {{"a": 1, "b": 1}}),
+        mcp_client.call_tool("add", {{"a": 2, "b": 2}}),
+    )
+    assert (one.structured_content, two.structured_content) == ({{"sum": 2}}, {{"sum": 4}})
+    await assert_tool("echo", {{"text": "${{HOME}}"}}, text="${{HOME}}")
+    assert mcp_client.server_info["name"] == "mcplens-demo"
+
+
+@pytest.mark.anyio
+async def test_anyio(mcp_client):
+    import anyio
+
+    with anyio.move_on_after(0.05) as scope:
+        await mcp_client.call_tool("wait", {{"seconds": 60}})
+    assert scope.cancelled_caught
+    result = await mcp_client.call_tool("add", {{"a": 1, "b": 2}})
+    assert result.structured_content == {{"sum": 3}}
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+@pytest.mark.mcp_revisions("2025-11-25", "2026-07-28")
+def test_revisions(mcp_client, request):
+    assert mcp_client.protocol_version in request.node.name
+
+
+def test_snapshot(assert_tool):
+    assert_tool("structured-weather", {{"city": "Bern"}}, snapshot=True)
+
+
+def test_crash(mcp_client):
+    import mcplens
+
+    with pytest.raises(mcplens.InspectorError):
+        mcp_client.call_tool("broken-crash")
+"""
+YAML = f"""\
+version: 1
+server: {json.dumps({"command": sys.executable, "args": ["-m", "mcplens.demo"]})}
+tests:
+  - {{name: writes, call: notes-write, with: {{note: mine}}}}
+  - {{name: adds, call: add, with: {{a: 2, b: 3}}, save: {{sum: $.structuredContent.sum}}}}
+  - {{name: reads, call: notes-read, expect: {{text: mine}}}}
+  - {{name: uses, call: echo, with: {{text: "${{sum}}"}}, expect: {{text: "5"}}}}
+"""
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """A project with the plugin alone, and no file of the developer's."""
+    for kind in ("CONFIG", "STATE", "DATA", "CACHE"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(pytester.path / kind.lower()))
+    pytester.makeini(
+        "[pytest]\naddopts = --strict-markers -W error -p no:cacheprovider\n"
+        "asyncio_mode = strict\nasyncio_default_fixture_loop_scope = function\n"
+    )
+    return pytester
+
+
+def leftover(folder: Path) -> list[int]:
+    """The servers of the project that still run."""
+    pids = [int(line) for line in (folder / "pids").read_text().split()]
+    return [pid for pid in pids if os.path.exists(f"/proc/{pid}")]
+
+
+def test_fixtures_for_functions_and_coroutines_leave_nothing_behind(
+    project: pytest.Pytester,
+) -> None:
+    project.makepyfile(test_all=PROJECT)
+    done = project.runpytest_subprocess("--mcp-update", "-q", timeout=100)
+    done.assert_outcomes(passed=7)
+    assert leftover(project.path) == []
+    assert "‹" not in (snapshot := (project.path / "test_all.mcp.snap.json").read_text())
+    assert "test_snapshot: structured-weather" in snapshot
+    done = project.runpytest_subprocess("-q", "-n", "2", timeout=100)
+    done.assert_outcomes(passed=7)
+    assert leftover(project.path) == []
+
+
+def test_files_are_items_in_their_order_also_when_spread_over_processes(
+    project: pytest.Pytester,
+) -> None:
+    (project.path / "notes.mcp.yaml").write_text(YAML)
+    wrong = YAML.replace("text: mine", "text: yours") + "  - {name: dies, call: broken-crash}\n"
+    (project.path / "wrong.mcp.yaml").write_text(wrong)
+    done = project.runpytest_subprocess("-v", "--mcp-trace-dir", "traces", timeout=100)
+    done.assert_outcomes(passed=7, failed=2)
+    done.stdout.fnmatch_lines(["*notes.mcp.yaml::writes PASSED*", "*wrong.mcp.yaml::reads FAILED*"])
+    text = done.stdout.str()
+    assert 'the text does not contain "yours"' in text
+    assert '<- {"jsonrpc"' in text
+    assert "stderr: demo: crashing, as asked" in text
+    assert re.search(r"open it: mcplens web --show traces/wrong\.jsonl", text)
+    assert (project.path / "traces" / "notes.jsonl").is_file()
+    done = project.runpytest_subprocess("-q", "-n", "3", "notes.mcp.yaml", timeout=100)
+    done.assert_outcomes(passed=4)
+    done = project.runpytest_subprocess("-q", "-k", "uses", "notes.mcp.yaml", timeout=100)
+    done.assert_outcomes(passed=1, deselected=3)
+    (project.path / "notes.mcp.yaml").write_text(YAML.replace("with", "wiht", 1))
+    done = project.runpytest_subprocess("notes.mcp.yaml", timeout=100)
+    done.assert_outcomes(errors=1)
+    assert "notes.mcp.yaml:4:" in done.stdout.str()
+    assert "did you mean 'with'?" in done.stdout.str()
+
+
+FAILING = f"""
+import pytest
+
+pytestmark = pytest.mark.mcp_server({DEMO!r})
+
+
+def test_differs(assert_tool):
+    assert_tool("add", {{"a": 1, "b": 1}}, structured={{"sum": 3}})
+
+
+def test_misspelt(assert_tool):
+    assert_tool("add", {{"a": 1, "b": 1}}, strutured={{"sum": 2}})
+
+
+def test_crash(mcp_client):
+    mcp_client.call_tool("broken-crash")
+
+
+@pytest.mark.mcp_server("no-such-server")
+def test_unknown(mcp_client): ...
+
+
+@pytest.mark.mcp_server({DEMO!r}, transports={{"http": {DEMO + " --no-such {port}"!r}}})
+@pytest.mark.mcp_transports("http")
+def test_never_listens(mcp_client): ...
+"""
+
+
+def test_a_failure_is_reported_with_messages_and_stderr(project: pytest.Pytester) -> None:
+    project.makepyfile(test_bad=FAILING)
+    done = project.runpytest_subprocess("-q", "--mcp-trace-dir", "traces", timeout=100)
+    done.assert_outcomes(failed=3, errors=2)
+    text = done.stdout.str()
+    assert "structured.sum: expected 3, got 2" in text
+    assert "MCP messages with mcplens.demo" in text
+    assert "unknown key 'strutured'; did you mean 'structured'?" in text
+    assert "stderr of mcplens.demo" in text
+    assert "demo: crashing, as asked" in text
+    assert "mcplens web --show traces/" in text
+    assert "there is no configured server 'no-such-server'" in text
+    assert "exited with code" in text
+
+
+TRANSPORTS = """
+import pytest
+
+@pytest.mark.mcp_server(
+    "python server.py", transports={"http": "python server.py --http {port}"}
+)
+@pytest.mark.mcp_transports("stdio", "http")
+@pytest.mark.mcp_revisions("2025-11-25", "2026-07-28")
+@pytest.mark.anyio
+async def test_add(mcp_client, mcp_server, anyio_backend):
+    assert isinstance(mcp_server.target, str if "http" in str(mcp_server.target) else list)
+    result = await mcp_client.call_tool("add", {"a": 2, "b": 3})
+    assert result.content[0].text == "5"
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+"""
+SERVER = """
+import sys
+from fastmcp import FastMCP
+
+server = FastMCP("sums")
+
+@server.tool
+def add(a: int, b: int) -> int:
+    return a + b
+
+if "--http" in sys.argv:
+    port = int(sys.argv[-1])
+    server.run("http", host="127.0.0.1", port=port, show_banner=False)
+else:
+    server.run(show_banner=False)
+"""
+
+
+def test_a_fastmcp_server_over_two_transports_and_two_revisions(project: pytest.Pytester) -> None:
+    project.makepyfile(test_sums=TRANSPORTS, server=SERVER)
+    done = project.runpytest_subprocess("-q", timeout=100)
+    done.assert_outcomes(passed=4)
+
+
+def test_the_plugin_costs_nothing_when_it_is_not_used(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        test_plain="""
+        import sys
+
+        def test_nothing_is_loaded():
+            loaded = {name for name in sys.modules if name.startswith("mcplens")}
+            assert loaded == {"mcplens", "mcplens.pytest_plugin", "mcplens.pytest_plugin.hooks"}
+            assert "msgspec" not in sys.modules
+        """
+    )
+    project.runpytest_subprocess("-q", timeout=100).assert_outcomes(passed=1)
