@@ -139,6 +139,8 @@ def app_meta(ui: Any) -> AppMeta:
             domains[key] = tuple(one for one in value if isinstance(one, str))
             findings += [f for one in value for f in _odd(f"an entry of csp.{key}", one, str, True)]
     findings += [f"csp.{key} is not known" for key in _object(csp) if key not in DOMAIN_KEYS]
+    if "sandbox" in fields:
+        findings.append("sandbox is for the host to choose, and is ignored")
     domain, border = fields.get("domain"), fields.get("prefersBorder")
     return AppMeta(
         domains=domains,
