@@ -96,7 +96,14 @@ it("puts a name before other words for a thing", () => {
 });
 
 it("finds an earlier session by its time, its servers and the words for it", async () => {
-  const run = { run_id: "r1", title: "web", started: 0, servers: ["billing"], event_count: 7 };
+  const run = {
+    run_id: "r1",
+    title: "web",
+    started: 0,
+    servers: ["billing"],
+    event_count: 7,
+    message_count: 3,
+  };
   const runs = [run, { ...run, run_id: "now" }];
   vi.stubGlobal("fetch", async () => new Response(JSON.stringify({ runs, has_more: false })));
   useInspector.setState({ ...emptyInspector(), run_id: "now" });
@@ -111,7 +118,7 @@ it("finds an earlier session by its time, its servers and the words for it", asy
 
 it("puts the session of yesterday first, then other sessions, then where all are listed", async () => {
   const day = 24 * 3600;
-  const run = { title: "web", servers: ["billing"], event_count: 7 };
+  const run = { title: "web", servers: ["billing"], event_count: 7, message_count: 3 };
   const now = Date.now() / 1000;
   const runs = [
     { ...run, run_id: "old", started: now - 5 * day },

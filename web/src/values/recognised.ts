@@ -14,6 +14,8 @@ export interface Recognised {
 
 // Versions that are written as a date: their weekday means nothing.
 const VERSION_NAME = /version/i;
+// Revisions of MCP, also in a list of them.
+const REVISIONS = new Set(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]);
 const DATE = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
 // Names of numbers that are times; other numbers in that range are just numbers.
 const TIME_NAME =
@@ -90,7 +92,7 @@ export function recognise(name: string | null, value: unknown): Recognised | nul
   }
   if (typeof value !== "string") return null;
   if (value.length >= 10 && value.length <= 35 && DATE.test(value)) {
-    if (value.length === 10 && VERSION_NAME.test(name ?? "")) return null;
+    if (REVISIONS.has(value) || (value.length === 10 && VERSION_NAME.test(name ?? ""))) return null;
     const note = dateNote(value);
     return note === null ? null : { note };
   }

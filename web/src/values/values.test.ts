@@ -79,6 +79,7 @@ describe("what a value seems to be", () => {
     expect(note("count", 1767225600)).toBeNull();
     expect(note("version", "2026-13-45")).toBeNull();
     expect(note("protocolVersion", "2026-07-28")).toBeNull();
+    expect(note("0", "2026-07-28")).toBeNull(); // one of supportedVersions
     expect(note("created_at", 12)).toBeNull();
     expect(note("phone", "2026-01-11-22")).toBeNull();
   });

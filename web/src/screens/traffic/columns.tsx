@@ -39,7 +39,7 @@ const TIME: TrafficColumn = {
   id: "time",
   label: "Time",
   title: "Time of day; of what a request caused, the time since then",
-  width: 92,
+  width: 98,
   min: 48,
   weight: 3,
   isDefault: true,
