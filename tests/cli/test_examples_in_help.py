@@ -35,7 +35,8 @@ def examples() -> list[str]:
 def test_every_command_for_a_server_has_one() -> None:
     shown = {line.split()[1] for line in examples()}
     assert set(COMMANDS) - shown <= {
-        "auth", "collections", "gateway", "help", "history", "servers", "tasks", "test",
+        "auth", "collections", "gateway", "help", "history", "mock", "servers", "tasks",
+        "test",
     }  # fmt: skip
 
 

@@ -13,7 +13,10 @@ pytestmark = pytest.mark.slow
 
 PAGES = (
     ROOT / "README.md",
-    *(DOCS / "howto" / name for name in ("apps.md", "command-line.md", "contract.md", "skills.md")),
+    *(
+        DOCS / "howto" / name
+        for name in ("apps.md", "command-line.md", "contract.md", "mock.md", "skills.md")
+    ),
 )
 # An example takes a few seconds at most; this only bounds one that hangs.
 RUN_TIMEOUT_S = 60

@@ -46,6 +46,7 @@ COMMANDS = {
     "watch": ("watch", "command", "Show events as they happen."),
     "tap": ("tap", "command", "Run a server for another client and record what they say."),
     "gateway": ("gateway", "command", "Serve all configured servers as one MCP server."),
+    "mock": ("mock", "command", "Serve a recording as an MCP server."),
     "lock": ("lock", "command", "Write or check what servers promise, as mcp.lock."),
     "diff": ("diff", "command", "Compare what two servers, locks or traces promise."),
     "lint": ("lint", "command", "Check what servers promise: rules, and cost in a prompt."),
