@@ -123,7 +123,7 @@ async def test_a_url_that_works_is_followed_down_to_its_lists() -> None:
         ),
         pytest.param(
             python("import sys; print('Welcome!', flush=True); sys.stdin.read()"),
-            {"connection_timeout_s": 2.0}, "framing", "not messages", ("Welcome!",),
+            {"connection_timeout_s": 2.0}, "framing", "1 line that is not a message", ("Welcome!",),
             "</dev/null 2>/dev/null", id="prints",
         ),
         pytest.param(
@@ -234,6 +234,17 @@ async def test_what_is_not_mcp_is_told_by_its_status_and_its_content_type() -> N
     assert (down.last.name, down.last.state) == ("http_status", "failed")
     assert "502" in down.last.came
     assert "behind the proxy" in down.diagnosis.conclusion
+
+
+async def test_a_proxy_of_the_environment_is_where_the_way_leads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with answering(b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n") as proxy:
+        monkeypatch.setenv("http_proxy", proxy)
+        found = await examine("http://behind.invalid/mcp")
+    assert [check.name for check in found.diagnosis.checks[1:]] == ["tcp", "proxy", "http_status"]
+    assert found.checks["proxy"].came == f"goes through {proxy}"
+    assert "502" in found.last.came
 
 
 async def test_a_sign_in_is_looked_up_and_nobody_is_registered_or_signed_in() -> None:

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from mcplens.doctor.checks import Check, Examined
 from mcplens.doctor.failed_step import Evidence, failed_step, listening_at
 from mcplens.errors import HttpError, InspectorError, help_slug
+from mcplens.targets import command_of
 
 # How to get a program that servers are often run with.
 _INSTALLS = {
@@ -47,11 +48,11 @@ def _command(error: InspectorError, evidence: Evidence, examined: Examined) -> s
         case "COMMAND_NOT_FOUND":
             return f"command -v {shlex.quote(_program(examined))}"
         case "SERVER_EXITED":
-            return examined.shown
+            return _by_hand(examined)
         case "CONNECTION_TIMEOUT" if url := listening_at(evidence):
             return f"mcplens doctor {shlex.quote(url)}"
         case "CONNECTION_TIMEOUT" if evidence.strays:
-            return f"{examined.shown} </dev/null 2>/dev/null"
+            return f"{_by_hand(examined)} </dev/null 2>/dev/null"
         case "CONNECTION_TIMEOUT" if "--" in examined.words.split():
             return f"mcplens doctor --connect-timeout 60 {examined.words}"
         case "CONNECTION_TIMEOUT":
@@ -101,6 +102,13 @@ def conclusion(checks: Sequence[Check], words: str) -> tuple[str, str]:
     if warnings:
         return f"It works; look at {', '.join(warnings)}.", command
     return f"It works: {len(checks)} checks, nothing to mend.", command
+
+
+def _by_hand(examined: Examined) -> str:
+    """The command as it is typed; of a script, with its interpreter."""
+    if isinstance(examined.target, list):
+        return examined.shown
+    return shlex.join(command_of(examined.target))
 
 
 def _program(examined: Examined) -> str:

@@ -78,13 +78,14 @@ def process_checks(attempt: Attempt) -> Iterator[Check]:
     if attempt.error is not None and exited is not None and exited.stopped_after_s is None:
         how = exited.signal or f"exit code {exited.exit_code}"
         elapsed_s = exited.mono - started.mono
-        yield Check("alive", "failed", tried, f"it ended with {how}", elapsed_s, attempt.stderr)
+        said = (*attempt.strays, *attempt.stderr)
+        yield Check("alive", "failed", tried, f"it ended with {how}", elapsed_s, said)
         return
     answers = attempt.all(FrameReceived)
     asked = attempt.first(FrameSent)
     until = answers[0].mono if answers else attempt.ended
     came = "it runs" if answers else "it runs, and says nothing"
-    yield Check("alive", "ok", tried, came, until - started.mono)
+    yield Check("alive", "ok", tried, came, max(0.0, until - started.mono))
     tried = f"an answer to {asked.method}" if asked is not None else "an answer"
     if not answers or asked is None:
         waited_s = attempt.ended - (asked.mono if asked is not None else started.mono)
@@ -93,7 +94,8 @@ def process_checks(attempt: Attempt) -> Iterator[Check]:
         )  # fmt: skip
         return
     came = f"{answers[0].size_bytes} bytes on stdout"
-    yield Check("first_byte", "ok", tried, came, answers[0].mono - asked.mono)
+    # Some say something before they are asked.
+    yield Check("first_byte", "ok", tried, came, max(0.0, answers[0].mono - asked.mono))
     yield _framing(attempt, len(answers))
 
 
@@ -102,7 +104,10 @@ def _framing(attempt: Attempt, count: int) -> Check:
     if not attempt.strays:
         return Check("framing", "ok", tried, f"{count} of {count} lines are messages")
     is_fatal = attempt.error is not None
-    came = f"{len(attempt.strays)} lines that are not messages"
+    number = len(attempt.strays)
+    came = (
+        "1 line that is not a message" if number == 1 else f"{number} lines that are not messages"
+    )
     state = "failed" if is_fatal else "warning"
     return Check("framing", state, tried, came, None, tuple(attempt.strays))  # type: ignore[arg-type]
 
