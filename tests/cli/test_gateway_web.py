@@ -10,8 +10,10 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import aiohttp
+import pytest
 
 import mcplens
+from mcplens.errors import InspectorError
 from mcplens.inbound.server import Address
 from mcplens.web.server import Opened
 from tests.cli.shell import Shell
@@ -205,3 +207,24 @@ async def test_without_a_web_ui_one_address_is_printed(shell: Shell) -> None:
         await gateway.stop()
         assert gateway.process.stdout is not None
         assert await gateway.process.stdout.read() == b""
+
+
+async def test_the_endpoint_of_a_server_that_cannot_be_used_says_why(shell: Shell) -> None:
+    headers = {"Authorization": "Bearer a-secret-of-1234"}
+    broken = {"url": "http://127.0.0.1:9/mcp", "headers": headers, "requestTimeout": "soon"}
+    switched_off = {"command": "nothing", "enabled": False}
+    configure(shell, mcpServers={"demo": DEMO, "broken": broken, "off": switched_off})
+    for how in ("--no-web", "--web-port=0"):
+        async with started(shell, "--no-auth", how) as gateway:
+            one_server = gateway.url.removesuffix("/mcp") + "/servers/{}/mcp"
+            with pytest.raises(InspectorError) as wrong:
+                await mcplens.connect(one_server.format("broken"), max_retries=0).client.connect()
+            assert "requestTimeout: must be a number, not a string" in str(wrong.value)
+            assert "correct broken in the configuration" in str(wrong.value)
+            assert "a-secret" not in str(wrong.value)
+            off = one_server.format("off")
+            async with aiohttp.ClientSession() as http, http.post(off) as answer:
+                assert answer.status == 404
+                assert "the server off is not served: it is disabled" in await answer.text()
+            async with mcplens.connect(gateway.url) as client:
+                assert await client.list_tools()

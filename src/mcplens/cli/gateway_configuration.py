@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mcplens.config.model import Configuration, ServerEntry
 
 Tell = Callable[[str, str], None]
-# Uses another configuration, of which these servers may be started.
+# Uses another configuration, of which these servers are offered.
 Follow = Callable[["list[ServerEntry]", "Configuration"], None]
 
 
@@ -31,8 +31,8 @@ class GatewayConfiguration:
         self._flags = flags
         self._secret_keys: tuple[str, ...] = ()
         self.current = load_configuration(flags.config)
-        self.entries = self._usable(self.current, _note, can_ask=can_ask)
-        if not self.entries:
+        self.entries = self._offered(self.current, _note, can_ask=can_ask)
+        if not any(entry.is_usable for entry in self.entries):
             raise CommandError("no server can be started; add one with `mcplens servers add`")
 
     def __repr__(self) -> str:
@@ -52,16 +52,19 @@ class GatewayConfiguration:
             bus.publish(Remark(message=text), server)
 
         def apply(found: Configuration) -> None:
-            follow(self._usable(found, tell, can_ask=False), found)
+            follow(self._offered(found, tell, can_ask=False), found)
 
         here = current_environment()
         watcher = ConfigurationWatcher(apply, bus=bus, here=here, path=self._flags.config)
         watcher.configuration = self.current
         await watcher.run()
 
-    def _usable(
+    def _offered(
         self, configuration: Configuration, tell: Tell, *, can_ask: bool
     ) -> list[ServerEntry]:
+        """The servers that may be started, and those whose entry is wrong: their clients are
+        answered with what is wrong.
+        """
         from mcplens.cli.confirmation import confirm_entry
         from mcplens.config.environment import current_environment
         from mcplens.workspace.confirmation import Confirmations
@@ -76,6 +79,7 @@ class GatewayConfiguration:
                 continue
             if entry.problem is not None:
                 tell(entry.name, entry.problem.message)
+                found.append(entry)
             elif confirmations.is_needed(entry) and not (self._flags.is_trusted or can_ask):
                 tell(
                     entry.name,

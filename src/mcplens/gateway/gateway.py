@@ -78,6 +78,7 @@ class Gateway(ServerListener):
         self.stateless_uses = StatelessUses()
         self.call_limits = CallLimits(self.settings.limits, clock)
         self.audit_log: AuditLog | None = None  # set by who starts the gateway
+        self.left_out: dict[str, str] = {}  # why servers of the configuration are not served
         self.is_draining = False
         self._ready_by = clock.monotonic() + self.settings.startup_budget_s
         self._handlers: dict[str, InboundHandler] = {}
@@ -309,7 +310,9 @@ class Gateway(ServerListener):
 
     def usable(self) -> list[ServerConnection]:
         """The servers whose tools can be published."""
-        return [one for one in self.offered() if not self.is_loop(one)]
+        return [
+            one for one in self.offered() if one.entry.problem is None and not self.is_loop(one)
+        ]
 
     def reached_gateways(self) -> list[str]:
         """This gateway and those behind it, for the mark in our capabilities."""

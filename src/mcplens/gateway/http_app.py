@@ -115,7 +115,7 @@ class GatewayApp:
             elif path in self.pages:
                 await self.pages[path](exchange)
             else:
-                raise self._unknown(path)
+                raise self._unknown(path, scope)
         except Refusal as refusal:
             if not exchange.has_begun:
                 await exchange.refuse(refusal)
@@ -126,8 +126,12 @@ class GatewayApp:
             if not exchange.has_begun:
                 await exchange.refuse(Refusal(500, INTERNAL_ERROR, f"failed: {problem}"))
 
-    def _unknown(self, path: str) -> Refusal:
+    def _unknown(self, path: str, scope: Scope) -> Refusal:
         """The refusal of a path, with those that there are."""
+        name = _server_in(scope)
+        if name in self.gateway.left_out:
+            text = f"the server {name} is not served: it {self.gateway.left_out[name]}"
+            return Refusal(404, HTTP_REFUSAL, text)
         servers = (path_of(one.server_id) for one in self.gateway.usable())
         known = list(dict.fromkeys([*self._endpoints, *servers]))
         shown = ", ".join(known[:_SHOWN_PATHS]) + (", …" if len(known) > _SHOWN_PATHS else "")
@@ -135,11 +139,8 @@ class GatewayApp:
 
     def _server_endpoint(self, scope: Scope) -> Endpoint | None:
         """The endpoint of one server, made when it is first asked for."""
-        raw: str = scope.get("raw_path", b"").decode("latin-1") or scope["path"]
-        if not (raw.startswith(_SERVERS) and raw.endswith(MCP_PATH)):
-            return None
-        server_id = unquote(raw[len(_SERVERS) : -len(MCP_PATH)])
-        if self.gateway.server(server_id) is None:
+        server_id = _server_in(scope)
+        if server_id is None or self.gateway.server(server_id) is None:
             return None
         path = path_of(server_id)
         if path not in self._endpoints:
@@ -147,3 +148,11 @@ class GatewayApp:
             self.gateway.add_handler(handler)
             self._endpoints[path] = StreamableHttp(handler, self.gateway.clock, limits=self._limits)
         return self._endpoints[path]
+
+
+def _server_in(scope: Scope) -> str | None:
+    """The server whose endpoint a path is; None for any other path."""
+    raw: str = scope.get("raw_path", b"").decode("latin-1") or scope["path"]
+    if not (raw.startswith(_SERVERS) and raw.endswith(MCP_PATH)):
+        return None
+    return unquote(raw[len(_SERVERS) : -len(MCP_PATH)])

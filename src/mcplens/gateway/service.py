@@ -80,6 +80,16 @@ def inbound_limits(settings: GatewaySettings) -> Limits:
     return Limits(**{name: value for name, value in given.items() if value is not None})
 
 
+def left_out(offered: Iterable[ServerEntry], configuration: Configuration) -> dict[str, str]:
+    """Why the other servers of a configuration are not served, by name."""
+    names = {entry.name for entry in offered}
+    return {
+        entry.name: "has not been confirmed" if entry.enabled else "is disabled"
+        for entry in configuration.servers
+        if entry.name not in names and entry.problem is None
+    }
+
+
 def leads_to(entry: ServerEntry, address: Address) -> bool:
     """Whether a server is the very address that the gateway listens on."""
     if entry.url is None:
@@ -178,6 +188,7 @@ class GatewayService:
             views=self.published.views,
             settings=self.published.settings,
         )
+        self.gateway.left_out = left_out(self.entries, configuration)
 
     def __repr__(self) -> str:
         return f"<GatewayService {self.gateway!r}>"
@@ -195,6 +206,7 @@ class GatewayService:
         before = {entry.name for entry in self.entries}
         self.published, self.entries, self._settings = found, servers, configuration.settings
         self.gateway.use_settings(found.views, found.settings)
+        self.gateway.left_out = left_out(servers, configuration)
         if self._app is not None:
             self._app.use_views(found.default_view)
         if self._stdio is not None:
