@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from websockets.asyncio.client import connect
 
-from mcplens.inbound import uvicorn_server
+from mcplens.inbound import http_protocol
 from mcplens.inbound.admission import Admission, Client
 from mcplens.inbound.server import listen, serve_app
 
@@ -65,7 +65,7 @@ async def answered(reader: asyncio.StreamReader) -> bytes:
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uvicorn_server, "REQUEST_WITHIN_S", 0.05)
+    monkeypatch.setattr(http_protocol, "REQUEST_WITHIN_S", 0.05)
 
 
 @pytest.mark.parametrize("said", [b"", b"GET / HT", GET[:-2]], ids=["nothing", "a word", "a head"])
@@ -117,16 +117,16 @@ async def test_endless_headers_are_not_read_to_their_end(begin: bytes, line: byt
         reader, writer = await opened(port, begin)
         sent = 0
         with contextlib.suppress(ConnectionError):
-            while sent < 100 * uvicorn_server.MAX_HEAD_BYTES and not reader.at_eof():
+            while sent < 100 * http_protocol.MAX_HEAD_BYTES and not reader.at_eof():
                 writer.write(line)
                 await writer.drain()
                 sent += len(line)
-        assert sent < 100 * uvicorn_server.MAX_HEAD_BYTES
+        assert sent < 100 * http_protocol.MAX_HEAD_BYTES
         writer.close()
 
 
 async def test_a_long_body_counts_for_nothing_else() -> None:
-    body = b"x" * 3 * uvicorn_server.MAX_HEAD_BYTES
+    body = b"x" * 3 * http_protocol.MAX_HEAD_BYTES
     async with served() as port:
         reader, writer = await opened(port)
         for _ in range(2):

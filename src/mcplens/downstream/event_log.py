@@ -8,7 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from mcplens.events import Event, FrameEvent, FrameSent, NotificationReceived, StderrLine
+from mcplens.events import (
+    Event,
+    FrameEvent,
+    FrameReceived,
+    FrameSent,
+    NotificationReceived,
+    StderrLine,
+)
 from mcplens.logs import get_logger
 from mcplens.protocol.frames import Frame
 from mcplens.session.catalog import METHODS
@@ -17,6 +24,8 @@ from mcplens.session.notifications import LIST_CHANGED
 _log: Final = get_logger(__name__)
 
 _LIST_METHODS: Final = frozenset(method for method, _ in METHODS.values())
+# Each event of a flood is looked at: a look into a set is a fifth of `isinstance`.
+_LOGGED: Final = frozenset({FrameSent, FrameReceived, StderrLine, NotificationReceived})
 
 
 class EventLog:
@@ -30,6 +39,8 @@ class EventLog:
 
     def handle_batch(self, batch: list[Event], _missed: int) -> None:
         for event in batch:
+            if type(event) not in _LOGGED:
+                continue
             if isinstance(event, FrameEvent):
                 if event.method in _LIST_METHODS:
                     self._frame(event)

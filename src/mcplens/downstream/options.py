@@ -7,7 +7,9 @@ from typing import Any, Final
 
 import msgspec
 
-from mcplens.session.call_hooks import CallHooks
+from mcplens.session.call_hooks import Hooks
+from mcplens.session.client import Client
+from mcplens.session.queue import QueueEntry
 
 # The gateway's default: a server that wants fewer says so by `maxConcurrency`.
 NO_LIMIT: Final = 1_000_000_000
@@ -35,18 +37,30 @@ class LiveOptions(msgspec.Struct, frozen=True, kw_only=True):
     sign_in_networks: str = "any"
 
 
+class StartedRequest(msgspec.Struct, frozen=True, eq=False):
+    """A request that was sent for a caller that does not wait for it, and who sent it."""
+
+    entry: QueueEntry
+    client: Client
+
+    def cancel(self) -> None:
+        """The caller does not want the answer any more; the server is told."""
+        self.client.raw_calls.withdraw(self.entry)
+
+
 class CallOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What the caller of one request says about it; see `ServerConnection.request`."""
 
     timeout_s: float | None = None  # None: that of the server; covers queue, connecting and call
     call_id: str | None = None
     inbound_seq: int | None = None
-    hooks: CallHooks | None = None
+    hooks: Hooks | None = None
     wants_progress: bool = False
     headers: Mapping[str, str] | None = None
     client_capabilities: Mapping[str, Any] | None = None
     answers_input: bool = False
     is_repeatable: bool | None = None  # None: as the method and the tool's annotations say
+    started: StartedRequest | None = None  # the request, if `request_now` has sent it
 
 
 DEFAULT_CALL: Final = CallOptions()

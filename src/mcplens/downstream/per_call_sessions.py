@@ -48,6 +48,10 @@ class PerCallSessions:
     def state(self) -> ServerState:
         return self._state
 
+    @property
+    def ready_client(self) -> Client | None:
+        return None  # each operation has its own
+
     def start(self) -> None:
         """Nothing stays open."""
 
@@ -55,7 +59,12 @@ class PerCallSessions:
         """There is no long-lived connection."""
 
     async def run(
-        self, operation: Operation[T], deadline: Deadline, tag: CallTag, is_repeatable: bool
+        self,
+        operation: Operation[T],
+        deadline: Deadline,
+        tag: CallTag,
+        is_repeatable: bool,
+        begun_by: Client | None = None,
     ) -> T:
         self._move(ServerStatus.STARTING)
         try:

@@ -106,12 +106,20 @@ class PersistentSession:
             is_paused=is_paused,
         )
 
-    async def run(
-        self, operation: Operation[T], deadline: Deadline, tag: CallTag, is_repeatable: bool
-    ) -> T:
+    @property
+    def ready_client(self) -> Client | None:
         client = self.live.client
-        if client is None or not client.connection.is_connected:
-            client = await self.connected(deadline)
+        return client if client is not None and client.connection.is_connected else None
+
+    async def run(
+        self,
+        operation: Operation[T],
+        deadline: Deadline,
+        tag: CallTag,
+        is_repeatable: bool,
+        begun_by: Client | None = None,
+    ) -> T:
+        client = begun_by or self.ready_client or await self.connected(deadline)
         try:
             return await operation(client)
         except InspectorError as problem:

@@ -14,12 +14,13 @@ import msgspec
 
 from mcplens.clock import Clock
 from mcplens.config.model import ServerEntry
-from mcplens.downstream.options import CallOptions
+from mcplens.downstream.options import CallOptions, StartedRequest
 from mcplens.downstream.server_lists import ServerLists
 from mcplens.downstream.sessions import Sessions
 from mcplens.errors import InspectorError, TimeoutExpired
 from mcplens.protocol.deadlines import Deadline
 from mcplens.protocol.frames import Frame
+from mcplens.session.call_hooks import WaitingHooks
 from mcplens.session.client import Client
 from mcplens.session.config import MAX_TOTAL_S
 from mcplens.session.queue import CallTag
@@ -73,14 +74,25 @@ class RawRequests:
         budget_s: float | None,
     ) -> Frame:
         """Send a request; see `ServerConnection.request`."""
-        if self._held is not None:
-            await self._held.wait()
+        started = options.started
         began = self._clock.monotonic()
-        deadline = self.deadline(began, budget_s)
-        call_id = options.call_id or self._new_call_id()
-        tag = CallTag(call_id=call_id, inbound_seq=options.inbound_seq)
+        if started is not None:
+            tag = started.entry.tag
+            began -= self._clock.wall() - started.entry.created_at
+            deadline = started.entry.deadline or self.deadline(began, budget_s)
+        else:
+            if self._held is not None:
+                await self._held.wait()
+                began = self._clock.monotonic()
+            deadline = self.deadline(began, budget_s)
+            call_id = options.call_id or self._new_call_id()
+            tag = CallTag(call_id=call_id, inbound_seq=options.inbound_seq)
 
         def send(client: Client) -> Awaitable[Frame]:
+            nonlocal started
+            if started is not None:
+                sent, started = started, None
+                return sent.client.raw_calls.answer_of(sent.entry, method)
             return client.raw_calls.send(
                 method,
                 params,
@@ -97,12 +109,43 @@ class RawRequests:
         if is_repeatable is None:
             is_repeatable = method in _REPEATABLE or self._is_repeatable_call(method, params)
         try:
-            return await self._sessions().run(send, deadline, tag, is_repeatable)
+            begun_by = None if started is None else started.client
+            return await self._sessions().run(send, deadline, tag, is_repeatable, begun_by)
         except TimeoutExpired as error:
             raise self._timed_out(error, method, budget_s, began) from None
         except InspectorError as error:
             error.with_details(server_id=self._entry().name, method=method)
             raise
+
+    def send_now(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None,
+        hooks: WaitingHooks,
+        budget_s: float | None,
+        *,
+        inbound_seq: int,
+        wants_progress: bool,
+        headers: Mapping[str, str] | None,
+    ) -> StartedRequest | None:
+        """Send a request without waiting; see `ServerConnection.request_now`."""
+        client = self.ready_client()
+        if client is None:
+            return None
+        entry = client.raw_calls.start(
+            method,
+            params,
+            tag=CallTag(call_id=self._new_call_id(), inbound_seq=inbound_seq),
+            deadline=self.deadline(self._clock.monotonic(), budget_s),
+            hooks=hooks,
+            wants_progress=wants_progress,
+            headers=headers,
+        )
+        return StartedRequest(entry, client)
+
+    def ready_client(self) -> Client | None:
+        """The client of a session that is open and stays so; None if there is none."""
+        return None if self._held is not None else self._sessions().ready_client
 
     async def run(
         self, operation: TypedOperation[T], budget_s: float | None, *, is_repeatable: bool = True

@@ -21,7 +21,7 @@ from mcplens.downstream.client_setup import ClientSetup, DefaultSetup
 from mcplens.downstream.list_fetcher import ListFetcher
 from mcplens.downstream.listener import ServerListener
 from mcplens.downstream.live_server import LiveServer
-from mcplens.downstream.options import DEFAULT_CALL, CallOptions, LiveOptions
+from mcplens.downstream.options import DEFAULT_CALL, CallOptions, LiveOptions, StartedRequest
 from mcplens.downstream.owner_task import OwnerTask
 from mcplens.downstream.per_call_sessions import PerCallSessions
 from mcplens.downstream.persistent_session import PersistentSession
@@ -37,6 +37,7 @@ from mcplens.events import StateChanged
 from mcplens.protocol.frames import Frame
 from mcplens.protocol.result_types import PromptResult, ReadResult, ToolResult
 from mcplens.session.attribution import Link
+from mcplens.session.call_hooks import WaitingHooks
 from mcplens.session.client import Client
 from mcplens.session.handshake import Introduction
 from mcplens.session.question_handler import ServerRequest
@@ -230,6 +231,39 @@ class ServerConnection:
         """
         budget_s = self.timeouts.call_s if options.timeout_s is None else options.timeout_s
         return await self._requests.send(method, params, options, budget_s)
+
+    def request_now(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None,
+        hooks: WaitingHooks,
+        *,
+        inbound_seq: int,
+        wants_progress: bool = False,
+        headers: Mapping[str, str] | None = None,
+    ) -> StartedRequest | None:
+        """Send a request without waiting for anything; None if there is no session to send it in.
+
+        `hooks.on_answered` gets the settled entry. If that failed, `request` with `options.started`
+        goes on as if it had sent it.
+
+        Raises:
+            InspectorError: it cannot be sent.
+        """
+        return self._requests.send_now(
+            method,
+            params,
+            hooks,
+            self.timeouts.call_s,
+            inbound_seq=inbound_seq,
+            wants_progress=wants_progress,
+            headers=headers,
+        )
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether a request can be sent at once, in a session that stays open."""
+        return self._requests.ready_client() is not None
 
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         """Send a notification to the server over the session that stays open.

@@ -27,13 +27,26 @@ class Sessions(Protocol):
     @property
     def state(self) -> ServerState: ...
 
+    @property
+    def ready_client(self) -> Client | None:
+        """The client of a session that is open and stays so."""
+
     def start(self) -> None:
         """Open what stays open. Raises InspectorError if the entry cannot be used."""
 
     async def run(
-        self, operation: Operation[T], deadline: Deadline, tag: CallTag, is_repeatable: bool
+        self,
+        operation: Operation[T],
+        deadline: Deadline,
+        tag: CallTag,
+        is_repeatable: bool,
+        begun_by: Client | None = None,
     ) -> T:
-        """Run an operation on a connected client. Raises InspectorError."""
+        """Run an operation on a connected client; `begun_by` has begun it already.
+
+        Raises:
+            InspectorError: it failed, or there is no connection.
+        """
 
     def moved(self, event: StateChanged) -> None:
         """The long-lived connection changed its state."""

@@ -154,10 +154,10 @@ class Gateway(ServerListener):
         for call in list(client.calls.values()):
             call.cancel()
         client.leave()
-        self.call_limits.forget(client.key)
         self.fan_out.left(client)
         self.tasks.left(client)
         if not client.is_stateless:
+            self.call_limits.forget(client.key)
             self._publish(InboundDisconnected(client_id=client.id, reason=reason), 0)
             self.spawn(self._drop(client), "drop")
             self.spawn(self.client_sessions.left(client), "end sessions")

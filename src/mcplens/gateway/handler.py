@@ -10,6 +10,7 @@ import asyncio
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
 from typing import Any, Final
 
 from mcplens.downstream.server_connection import ServerConnection
@@ -19,7 +20,9 @@ from mcplens.gateway.fan_out import LIST_FILTERS, ListenStream, wanted_of
 from mcplens.gateway.gateway import GATEWAY_MARK, Gateway
 from mcplens.gateway.inbound_call import NOT_CACHED, InboundCall, has_logging
 from mcplens.gateway.inbound_client import InboundClient
+from mcplens.gateway.plain_calls import PlainCalls
 from mcplens.gateway.refused import Refused, advice_for, forget_frames, naming
+from mcplens.gateway.tasks import TaskRequests
 from mcplens.gateway.wire import (
     COMPLETE,
     encoded,
@@ -88,6 +91,8 @@ class InboundHandler(ABC):
     def __init__(self, gateway: Gateway, path: str) -> None:
         self.gateway = gateway
         self.path = path
+        self.tasks = TaskRequests(gateway)
+        self._plain_calls = PlainCalls(gateway, self.tasks, self.find_tool, self._serve_by_task)
         self._own: dict[str, Work] = {
             "initialize": self._initialize,
             "server/discover": self._discover,
@@ -110,6 +115,10 @@ class InboundHandler(ABC):
     @abstractmethod
     async def passed_on(self, call: InboundCall, params: dict[str, Any]) -> bytes:
         """Answer a request that is for a server; the bytes of the result."""
+
+    @abstractmethod
+    def find_tool(self, name: str) -> tuple[ServerConnection, str] | None:
+        """The server of a tool and its name there; None if it is not known, or not usable."""
 
     @abstractmethod
     def server_of_uri(self, uri: str) -> str | None:
@@ -173,13 +182,17 @@ class InboundHandler(ABC):
         call.seq = gateway.received(client, frame)
         client.calls[call.id] = call
         gateway.began(call)
-        call.task = gateway.spawn(self._serve(call), frame.method)
+        if frame.method != "tools/call" or not self._plain_calls.send(call):
+            self._serve_by_task(call, partial(self._answer, call))
 
-    async def _serve(self, call: InboundCall) -> None:
+    def _serve_by_task(self, call: InboundCall, work: Callable[[], Awaitable[bytes]]) -> None:
+        call.task = self.gateway.spawn(self._serve(call, work), call.method)
+
+    async def _serve(self, call: InboundCall, work: Callable[[], Awaitable[bytes]]) -> None:
         peer, request_id = call.client.peer, call.id
         outcome, size = "ok", 0
         try:
-            data = result_message(request_id, await self._answer(call))
+            data = result_message(request_id, await work())
             size = len(data)
             peer.answer(request_id, data)
         except Refused as refused:

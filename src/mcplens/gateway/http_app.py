@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Final
+from typing import Any, Final
 from urllib.parse import unquote
 
 from mcplens.config.views import View
@@ -21,10 +21,11 @@ from mcplens.gateway.view_handler import ViewHandler
 from mcplens.gateway.views import EVERYTHING
 from mcplens.inbound.asgi import AsgiExchange, Receive, Scope, Send, headers_of
 from mcplens.inbound.asgi_app import Endpoint
+from mcplens.inbound.exchange import DirectRoute, decode_headers
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.refusal import HTTP_REFUSAL, INTERNAL_ERROR, Refusal
 from mcplens.inbound.sse import HttpSse
-from mcplens.inbound.streamable_http import StreamableHttp
+from mcplens.inbound.streamable_http import StreamableHttp, check_post
 
 _log = logging.getLogger("mcplens.gateway")
 
@@ -34,6 +35,10 @@ _SERVERS: Final = "/servers/"
 
 # Of all paths, so many are named where one is unknown.
 _SHOWN_PATHS: Final = 10
+
+# Routes of direct POSTs that are remembered, and how long the headers of each may be.
+_KEPT_ROUTES: Final = 1_024
+_KEPT_ROUTE_BYTES: Final = 2_048
 
 # Answers one HTTP request, after access control.
 Page = Callable[[AsgiExchange], Awaitable[None]]
@@ -57,6 +62,7 @@ class GatewayApp:
         self._default_view = default_view
         self._has_sse = has_sse
         self._endpoints: dict[str, Endpoint] = {}
+        self._routes: dict[tuple[Any, ...], DirectRoute] = {}  # by target and headers
         self.pages: dict[str, Page] = {}
         self.public_pages: dict[str, Page] = {}  # for anybody: they tell nothing but yes or no
         OperationPages(gateway).add_to(self)
@@ -73,6 +79,7 @@ class GatewayApp:
         wanted[MCP_PATH] = self._default_view
         tokens = {path: view.token for path, view in wanted.items() if view.token is not None}
         self.access.view_tokens = tokens
+        self._routes.clear()
         for path in [path for path in self._endpoints if path.startswith(_VIEWS)]:
             if path not in wanted:
                 self._endpoints.pop(path).close()
@@ -98,6 +105,33 @@ class GatewayApp:
         for endpoint in self._endpoints.values():
             endpoint.close()
 
+    def find_route(self, target: bytes, raw: list[tuple[bytes, bytes]]) -> DirectRoute | None:
+        """The endpoint that a POST is for; None: `__call__` answers, with what is wrong.
+
+        Clients send the same headers again and again: what they led to is remembered, and only of
+        requests that were admitted.
+        """
+        key = (target, *raw)
+        known = self._routes.get(key)
+        if known is not None:
+            return known
+        path = target.decode("latin-1")
+        endpoint = self._endpoints.get(path)
+        if not isinstance(endpoint, StreamableHttp):
+            return None
+        headers = decode_headers(raw)
+        try:
+            caller = self.access.admit(path, headers)
+            check_post(headers)
+        except Refusal:
+            return None
+        route = DirectRoute(path, headers, caller, endpoint.post_now)
+        if sum(len(name) + len(value) for name, value in raw) <= _KEPT_ROUTE_BYTES:
+            if len(self._routes) >= _KEPT_ROUTES:
+                self._routes.clear()
+            self._routes[key] = route
+        return route
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await send({"type": "websocket.close"})
@@ -109,13 +143,13 @@ class GatewayApp:
                 await self.public_pages[path](exchange)
                 return
             exchange.caller = self.access.admit(path, exchange.headers)
-            endpoint = self._endpoints.get(path) or self._server_endpoint(scope)
+            endpoint = self._endpoints.get(path) or self._server_endpoint(_raw_path(scope))
             if endpoint is not None:
                 await endpoint.handle(exchange)
             elif path in self.pages:
                 await self.pages[path](exchange)
             else:
-                raise self._unknown(path, scope)
+                raise self._unknown(path, _raw_path(scope))
         except Refusal as refusal:
             if not exchange.has_begun:
                 await exchange.refuse(refusal)
@@ -126,9 +160,9 @@ class GatewayApp:
             if not exchange.has_begun:
                 await exchange.refuse(Refusal(500, INTERNAL_ERROR, f"failed: {problem}"))
 
-    def _unknown(self, path: str, scope: Scope) -> Refusal:
+    def _unknown(self, path: str, raw_path: str) -> Refusal:
         """The refusal of a path, with those that there are."""
-        name = _server_in(scope)
+        name = _server_in(raw_path)
         if name in self.gateway.left_out:
             text = f"the server {name} is not served: it {self.gateway.left_out[name]}"
             return Refusal(404, HTTP_REFUSAL, text)
@@ -137,9 +171,9 @@ class GatewayApp:
         shown = ", ".join(known[:_SHOWN_PATHS]) + (", …" if len(known) > _SHOWN_PATHS else "")
         return Refusal(404, HTTP_REFUSAL, f"nothing is served at {path[:200]}; try {shown}")
 
-    def _server_endpoint(self, scope: Scope) -> Endpoint | None:
+    def _server_endpoint(self, raw_path: str) -> Endpoint | None:
         """The endpoint of one server, made when it is first asked for."""
-        server_id = _server_in(scope)
+        server_id = _server_in(raw_path)
         if server_id is None or self.gateway.server(server_id) is None:
             return None
         path = path_of(server_id)
@@ -150,9 +184,15 @@ class GatewayApp:
         return self._endpoints[path]
 
 
-def _server_in(scope: Scope) -> str | None:
+def _raw_path(scope: Scope) -> str:
+    """The path of a request as it was sent, with its percent escapes."""
+    raw: bytes = scope.get("raw_path", b"")
+    path: str = scope["path"]
+    return raw.decode("latin-1") or path
+
+
+def _server_in(raw_path: str) -> str | None:
     """The server whose endpoint a path is; None for any other path."""
-    raw: str = scope.get("raw_path", b"").decode("latin-1") or scope["path"]
-    if not (raw.startswith(_SERVERS) and raw.endswith(MCP_PATH)):
+    if not (raw_path.startswith(_SERVERS) and raw_path.endswith(MCP_PATH)):
         return None
-    return unquote(raw[len(_SERVERS) : -len(MCP_PATH)])
+    return unquote(raw_path[len(_SERVERS) : -len(MCP_PATH)])

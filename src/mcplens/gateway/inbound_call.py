@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from msgspec import Raw
 
-from mcplens.downstream.options import CallOptions
+from mcplens.downstream.options import CallOptions, StartedRequest
 from mcplens.downstream.result import Failure
 from mcplens.gateway.inbound_client import InboundClient
 from mcplens.gateway.wire import (
@@ -37,13 +37,14 @@ from mcplens.protocol.eras import (
 )
 from mcplens.protocol.frames import ABSENT, Frame, RequestId, parse
 from mcplens.session.attribution import Link
-from mcplens.session.call_hooks import CallHooks
+from mcplens.session.call_hooks import Hooks
 from mcplens.session.capabilities import TASKS_EXTENSION
 from mcplens.session.question_handler import ServerRequest
 
 if TYPE_CHECKING:
     from mcplens.downstream.server_connection import ServerConnection
     from mcplens.gateway.gateway import Gateway
+    from mcplens.gateway.plain_calls import SentCall
 
 CAPABILITY_OF: Final = {
     "sampling/createMessage": "sampling",
@@ -111,14 +112,19 @@ class InboundCall:
         self.is_counted = False  # among the calls under way of its client
         self.started_at = gateway.clock.monotonic()
         self.task: asyncio.Task[None] | None = None
+        self.sent: SentCall | None = None  # while no task serves it
+        self.started: StartedRequest | None = None  # what the task goes on with
 
     def __repr__(self) -> str:
         return f"<InboundCall {self.id!r} {self.method} of {self.client.id} to {self.server_id}>"
 
     def cancel(self) -> None:
         """The client does not want the answer any more."""
-        if self.task is not None:
-            self.task.cancel()
+        if self.sent is not None:
+            self.sent.cancel()
+        elif self.task is not None:
+            # Not before it has begun: it would end without a word, and count as running for ever.
+            asyncio.get_running_loop().call_soon(self.task.cancel)
 
     @property
     def capabilities(self) -> dict[str, Any]:
@@ -165,7 +171,7 @@ class InboundCall:
                 return body
             return completed(body, extra=NOT_CACHED if method in _CACHEABLE else b"")
         if is_stateless:
-            self._add_envelope(params)
+            self.add_envelope(params)
         options = self.options(method, answers_input=not self.is_stateless)
         frame = await session.request(method, params, options)
         self.answered_id = frame.id
@@ -178,25 +184,26 @@ class InboundCall:
         return bytes(self.hop.capabilities).strip() not in (b"", b"{}")
 
     def options(
-        self, method: str = "", *, answers_input: bool = False, hooks: CallHooks | None = None
+        self, method: str = "", *, answers_input: bool = False, hooks: Hooks | None = None
     ) -> CallOptions:
         return CallOptions(
             inbound_seq=self.seq,
-            hooks=hooks or CallHooks(self.on_question, self.on_notification),
+            hooks=hooks or self,
             wants_progress=self.hop.progress_token is not ABSENT,
-            headers=self._passed_headers(),
+            headers=self.passed_headers(),
             answers_input=answers_input,
             timeout_s=RESULT_WITHIN_S if method == "tasks/result" else None,
+            started=self.started,
         )
 
-    def _passed_headers(self) -> dict[str, str] | None:
+    def passed_headers(self) -> dict[str, str] | None:
         """Headers that repeat arguments; gateways must pass on those that they do not know."""
         if not self.is_stateless:
             return None
         found = {name: value for name, value in self.headers.items() if name[:10] == "mcp-param-"}
         return found or None
 
-    def _add_envelope(self, params: dict[str, Any]) -> None:
+    def add_envelope(self, params: dict[str, Any]) -> None:
         """What a 2026-07-28 server is told about the client: the client's own words."""
         meta: dict[str, Any] = params.get("_meta") or {}
         if self.is_stateless:

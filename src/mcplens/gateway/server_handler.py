@@ -20,7 +20,6 @@ from mcplens.gateway.inbound_call import InboundCall, opened
 from mcplens.gateway.inbound_client import InboundClient
 from mcplens.gateway.refused import Refused
 from mcplens.gateway.task_shapes import capabilities_for
-from mcplens.gateway.tasks import TaskRequests
 from mcplens.inbound.refusal import INTERNAL_ERROR
 from mcplens.inbound.request_validation import HeaderParameters
 from mcplens.protocol.frames import Frame
@@ -39,7 +38,6 @@ class ServerHandler(InboundHandler):
     def __init__(self, gateway: Gateway, server_id: str) -> None:
         super().__init__(gateway, path_of(server_id))
         self.server_id = server_id
-        self._tasks = TaskRequests(gateway)
         self._parameters: dict[str, HeaderParameters] | None = None
 
     @property
@@ -67,8 +65,14 @@ class ServerHandler(InboundHandler):
     async def passed_on(self, call: InboundCall, params: dict[str, Any]) -> bytes:
         connection = self.connection
         if call.method.startswith("tasks/"):
-            return await self._tasks.answer(call, params, [connection])
-        return await self._tasks.relay(call, connection, params)
+            return await self.tasks.answer(call, params, [connection])
+        return await self.tasks.relay(call, connection, params)
+
+    def find_tool(self, name: str) -> tuple[ServerConnection, str] | None:
+        connection = self.gateway.server(self.server_id)
+        if connection is None or self.gateway.is_loop(connection):
+            return None
+        return connection, name
 
     def server_of_uri(self, uri: str) -> str | None:
         return self.server_id

@@ -53,7 +53,7 @@ class TaskRequests:
     ) -> bytes:
         """Pass a request on to a server; a task that it becomes is the client's."""
         if call.method == "tools/call":
-            if _knows_tasks(call) if call.is_stateless else "task" in params:
+            if may_become_task(call, params):
                 return await self._call_tool(call, await call.session_with(connection), params)
             try:
                 return await call.relay(connection, call.method, params)
@@ -61,6 +61,15 @@ class TaskRequests:
                 raise self._explained(call, connection, params, error) from None
         body = await call.relay(connection, call.method, params)
         return self._listed(call, connection, body) if call.method == "tools/list" else body
+
+    async def finish(
+        self, call: InboundCall, session: ServerConnection, params: dict[str, Any]
+    ) -> bytes:
+        """Go on with a plain call of a tool that was sent already (plain_calls.py)."""
+        try:
+            return await call.send(session, call.method, params)
+        except ServerError as error:
+            raise self._explained(call, session, params, error) from None
 
     async def _call_tool(
         self, call: InboundCall, session: ServerConnection, params: dict[str, Any]
@@ -203,6 +212,11 @@ class TaskRequests:
             if cursor is None:
                 break
         return found
+
+
+def may_become_task(call: InboundCall, params: Mapping[str, Any]) -> bool:
+    """Whether the client of a call of a tool allows the server to answer with a task."""
+    return _knows_tasks(call) if call.is_stateless else "task" in params
 
 
 def _knows_tasks(call: InboundCall) -> bool:

@@ -27,7 +27,6 @@ from mcplens.gateway.inbound_client import InboundClient
 from mcplens.gateway.names import Original
 from mcplens.gateway.refused import Refused, unknown_name
 from mcplens.gateway.task_shapes import capabilities_for
-from mcplens.gateway.tasks import TaskRequests
 from mcplens.gateway.views import why_server_hidden
 from mcplens.gateway.wire import members, object_of, text_of
 from mcplens.inbound.refusal import INVALID_PARAMS
@@ -51,7 +50,6 @@ class ViewHandler(InboundHandler):
         super().__init__(gateway, path)
         self.view = view
         self._catalog: ViewCatalog | None = None
-        self._tasks = TaskRequests(gateway)
 
     def use_view(self, view: View) -> None:
         """Publish another view at this path."""
@@ -119,7 +117,7 @@ class ViewHandler(InboundHandler):
         if method == "completion/complete":
             return await self._complete(call, params)
         if method.startswith("tasks/"):
-            return await self._tasks.answer(call, params, self.connections())
+            return await self.tasks.answer(call, params, self.connections())
         raise unknown_method(method)
 
     async def _list(self, call: InboundCall, params: dict[str, Any], kind: Kind) -> bytes:
@@ -140,7 +138,7 @@ class ViewHandler(InboundHandler):
         original = await self._original(kind, params.get("name"))
         params["name"] = original.name
         connection = self._connection(original.server_id)
-        return await self._tasks.relay(call, connection, params)
+        return await self.tasks.relay(call, connection, params)
 
     async def _original(self, kind: Literal["tools", "prompts"], raw: Raw | None) -> Original:
         """What a client means by a name; unknown ones are looked for once more."""
@@ -156,6 +154,11 @@ class ViewHandler(InboundHandler):
             names = self.catalog.published_names(kind)
             raise Refused(INVALID_PARAMS, unknown_name(word, name, names))
         return original
+
+    def find_tool(self, name: str) -> tuple[ServerConnection, str] | None:
+        original = self.catalog.find("tools", name)
+        connection = None if original is None else self.gateway.server(original.server_id)
+        return None if original is None or connection is None else (connection, original.name)
 
     async def _complete(self, call: InboundCall, params: dict[str, Any]) -> bytes:
         reference = object_of(params.get("ref"))

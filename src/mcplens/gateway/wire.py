@@ -19,6 +19,7 @@ _encode = msgspec.json.Encoder().encode
 _decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
 UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
+_META: Final = b'"_meta"'
 COMPLETE: Final = b'"resultType":"complete"'
 
 
@@ -45,7 +46,7 @@ NO_HOP: Final = HopMeta()
 
 def hop_meta(body: Raw) -> HopMeta:
     """The hop's `_meta` in the params of a request; nothing if they cannot be read."""
-    if body is ABSENT or b'"_meta"' not in bytes(body):
+    if body is ABSENT or _META not in bytes(body):
         return NO_HOP
     try:
         head = _decode_head(body)
@@ -89,7 +90,7 @@ def object_of(raw: Raw | bytes | None) -> dict[str, Any]:
 
 def result_message(request_id: RequestId, body: Raw | bytes) -> bytes:
     """The answer to a request, its result as it came."""
-    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (_encode(request_id), bytes(body))
+    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (_encode(request_id), body)
 
 
 def error_message(request_id: RequestId, error: Raw | bytes) -> bytes:

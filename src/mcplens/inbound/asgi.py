@@ -7,31 +7,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, MutableMapping
-from functools import lru_cache
 from typing import Any, Final, Protocol
 
-from mcplens.inbound.refusal import HTTP_REFUSAL, Refusal
+from mcplens.inbound.exchange import EVENT_STREAM, JSON, NO_HEADERS, Exchange, decode_headers
+from mcplens.inbound.refusal import Refusal, too_large
 from mcplens.inbound.request_validation import Headers
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-JSON: Final = "application/json"
-EVENT_STREAM: Final = "text/event-stream"
-_NO_HEADERS: Final[Mapping[str, str]] = {}
 # The second asks proxies to pass each event on at once (2026-07-28, "Receiving Messages").
 _STREAM_HEADERS: Final = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
 
 
 def headers_of(scope: Scope) -> dict[str, str]:
     """The headers by lower-case name; the values of one that is repeated are joined by ", "."""
-    headers: dict[str, str] = {}
-    for raw_name, raw_value in scope["headers"]:
-        # RFC 9110, 5.5: blanks around a value are not part of it; not every parser takes them off.
-        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1").strip(" \t")
-        headers[name] = f"{headers[name]}, {value}" if name in headers else value
-    return headers
+    return decode_headers(scope["headers"])
 
 
 def event(
@@ -46,11 +38,6 @@ def event(
     if b"\n" in data or b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").replace(b"\n", b"\ndata: ")
     return b"".join([*parts, b"data: ", data, b"\n\n"])
-
-
-@lru_cache(maxsize=64)  # clients send one and the same header with each request
-def _accepted_types(accept: str) -> frozenset[str]:
-    return frozenset(part.partition(";")[0].strip().lower() for part in accept.split(","))
 
 
 def abort(send: Send) -> None:
@@ -82,15 +69,12 @@ def _connection_of(send: Send) -> WatchedConnection | None:
 COMMENT: Final = b": still here\n\n"
 
 
-class AsgiExchange:
+class AsgiExchange(Exchange):
     """A request, and the response to it."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
-        self.method: str = scope["method"]
-        self.path: str = scope["path"]
-        self.query: str = scope["query_string"].decode("latin-1")
-        self.headers = headers
-        self.caller = ""
+        query = scope["query_string"].decode("latin-1")
+        super().__init__(scope["method"], scope["path"], query, headers)
         self.has_begun = False
         self._receive = receive
         self._send = send
@@ -98,16 +82,6 @@ class AsgiExchange:
 
     def __repr__(self) -> str:
         return f"<AsgiExchange {self.method} {self.path} {'begun' if self.has_begun else 'new'}>"
-
-    def accepts(self, content_type: str) -> bool:
-        """Whether the client accepts this type; without an Accept header it accepts anything."""
-        accepted = self.headers.get("accept")
-        if accepted is None:
-            return True
-        kinds = _accepted_types(accepted)
-        if content_type in kinds:
-            return True
-        return "*/*" in kinds or content_type.partition("/")[0] + "/*" in kinds
 
     async def body(self, limit_bytes: int) -> bytes:
         """The whole body.
@@ -125,9 +99,7 @@ class AsgiExchange:
             part = message.get("body", b"")
             size += len(part)
             if size > limit_bytes:
-                text = f"the message is longer than the limit of {limit_bytes} bytes"
-                # The rest is not read, so the connection cannot be used again.
-                raise Refusal(413, HTTP_REFUSAL, text, headers={"Connection": "close"})
+                raise too_large(limit_bytes)
             parts.append(part)
             if not message.get("more_body", False):
                 return parts[0] if len(parts) == 1 else b"".join(parts)
@@ -137,7 +109,7 @@ class AsgiExchange:
         status: int,
         body: bytes = b"",
         content_type: str = "",
-        headers: Mapping[str, str] = _NO_HEADERS,
+        headers: Mapping[str, str] = NO_HEADERS,
     ) -> None:
         """Send a whole response."""
         length = {"Content-Length": str(len(body))} if status != 204 else {}
@@ -147,7 +119,7 @@ class AsgiExchange:
     async def refuse(self, refusal: Refusal) -> None:
         await self.respond(refusal.status, refusal.body, JSON, refusal.headers)
 
-    async def open_events(self, headers: Mapping[str, str] = _NO_HEADERS) -> None:
+    async def open_events(self, headers: Mapping[str, str] = NO_HEADERS) -> None:
         """Begin a response that is a stream of events."""
         await self._begin(200, EVENT_STREAM, {**headers, **_STREAM_HEADERS})
 

@@ -38,14 +38,21 @@ class PendingPost:
         self.is_over = False
         # Whether even an immediate answer goes on a stream.
         self.has_stream_only = has_stream_only or len(ids) > 1
-        self._wakeup = Wakeup()
+        self.on_wake: Callable[[], None] | None = None  # called once, in place of who waits
+        self._wakeup: Wakeup | None = None
 
     def wake(self) -> None:
-        self._wakeup.wake()
+        """There is something to do: an answer, a rejection, or a stream."""
+        on_wake, self.on_wake = self.on_wake, None
+        if on_wake is not None:
+            on_wake()
+        elif self._wakeup is not None:
+            self._wakeup.wake()
 
     async def wait(self, clock: Clock, timeout_s: float) -> None:
         """Wait for something to do, or for the timeout."""
         if not (self.is_over or self.rejection):
+            self._wakeup = self._wakeup or Wakeup()
             await self._wakeup.wait(clock, timeout_s)
 
     def settle(self, request_id: RequestId) -> None:
@@ -91,7 +98,8 @@ class HttpSessionPeer(Peer):
     def open_post(self, ids: set[RequestId], *, has_stream_only: bool) -> SessionPost:
         """Register a POST with requests."""
         post = SessionPost(ids, has_stream_only=has_stream_only)
-        self._posts.update((request_id, post) for request_id in ids)
+        for request_id in ids:
+            self._posts[request_id] = post
         return post
 
     def open_stream(self, post: SessionPost) -> Stream:

@@ -38,6 +38,12 @@ def full(what: str) -> Refusal:
     return Refusal(503, HTTP_REFUSAL, text, headers={"Retry-After": "30"})
 
 
+def too_large(limit_bytes: int) -> Refusal:
+    """The refusal of a body over the limit; the rest is not read, so the connection is over."""
+    text = f"the message is longer than the limit of {limit_bytes} bytes"
+    return Refusal(413, HTTP_REFUSAL, text, headers={"Connection": "close"})
+
+
 class Refusal(Exception):
     """An HTTP status, and the JSON-RPC error that is its body (or the whole answer elsewhere)."""
 

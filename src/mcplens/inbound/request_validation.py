@@ -31,6 +31,7 @@ from mcplens.protocol.frames import ABSENT, Frame, Kind, Malformed, decode_value
 VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
 CAPABILITIES_KEY: Final = "io.modelcontextprotocol/clientCapabilities"
 VERSION_HEADER: Final = "mcp-protocol-version"
+_VERSION_KEY: Final = VERSION_KEY.encode()
 
 Headers = Mapping[str, str]  # names in lower case; a repeated header's values joined by ", "
 HeaderParameters = Mapping[str, HeaderPath]
@@ -50,7 +51,7 @@ def era_of_message(frame: Frame, headers: Headers) -> Era:
     if frame.method == "server/discover" or (is_named and frame.method != "initialize"):
         return Era.STATELESS
     # The bytes are searched first: most messages of the other era end here.
-    if frame.kind is Kind.REQUEST and VERSION_KEY.encode() in frame.raw:
+    if frame.kind is Kind.REQUEST and _VERSION_KEY in frame.raw:
         meta = _params(frame).get("_meta")
         if isinstance(meta, dict) and VERSION_KEY in meta:
             return Era.STATELESS

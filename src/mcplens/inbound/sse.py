@@ -10,7 +10,8 @@ from typing import Final
 from urllib.parse import parse_qs
 
 from mcplens.clock import Clock
-from mcplens.inbound.asgi import COMMENT, EVENT_STREAM, AsgiExchange, event
+from mcplens.inbound.asgi import COMMENT, AsgiExchange, event
+from mcplens.inbound.exchange import EVENT_STREAM
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.peer import Peer, PeerHandler
 from mcplens.inbound.refusal import HTTP_REFUSAL, Refusal

@@ -9,19 +9,22 @@ from __future__ import annotations
 from typing import Final, Literal
 
 from mcplens.clock import Clock
-from mcplens.inbound.asgi import COMMENT, EVENT_STREAM, JSON, AsgiExchange, event
-from mcplens.inbound.http_peers import HttpSessionPeer, SessionPost, StatelessPeer
+from mcplens.inbound.asgi import COMMENT, AsgiExchange, event
+from mcplens.inbound.exchange import EVENT_STREAM, JSON, DirectExchange, Exchange, accepts
+from mcplens.inbound.http_peers import HttpSessionPeer, StatelessPeer
+from mcplens.inbound.http_posts import (
+    ACCEPTED,
+    LateAnswers,
+    Posted,
+    SessionPosted,
+    StatelessPosted,
+)
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.peer import LISTEN, PeerHandler
-from mcplens.inbound.refusal import (
-    HTTP_REFUSAL,
-    INVALID_REQUEST,
-    Refusal,
-    full,
-    status_of,
-)
+from mcplens.inbound.refusal import HTTP_REFUSAL, INVALID_REQUEST, Refusal, full, too_large
 from mcplens.inbound.request_validation import (
     VERSION_HEADER,
+    Headers,
     Incoming,
     era_of_message,
     malformed,
@@ -31,7 +34,7 @@ from mcplens.inbound.request_validation import (
 from mcplens.inbound.session_table import SessionTable
 from mcplens.inbound.streams import SendQueue, Stream
 from mcplens.protocol.eras import HANDSHAKE_VERSIONS, STATELESS_VERSIONS, Era
-from mcplens.protocol.frames import Frame, Kind, Malformed, Message, RequestId, parse
+from mcplens.protocol.frames import Frame, Kind, Malformed, Message, parse
 
 Answers = Literal["auto", "json", "sse"]
 _SESSION_HEADER: Final = "mcp-session-id"
@@ -55,6 +58,7 @@ class StreamableHttp:
         self._answers = answers
         self._is_stateless_only = is_stateless_only
         self._requests: set[StatelessPeer] = set()
+        self._late_answers = LateAnswers(clock, self._limits.stream_after_s)
         self.sessions: SessionTable[HttpSessionPeer] = SessionTable(clock, self._limits)
 
     def __repr__(self) -> str:
@@ -65,6 +69,7 @@ class StreamableHttp:
         self.sessions.close_all("the server is closing")
         for request in list(self._requests):
             request.close("the server is closing")
+        self._late_answers.close()
 
     async def handle(self, exchange: AsgiExchange) -> None:
         """Answer one HTTP request.
@@ -88,32 +93,58 @@ class StreamableHttp:
                 text = f"{exchange.method} is not offered here"
                 raise Refusal(405, HTTP_REFUSAL, text, headers={"Allow": allowed})
 
-    def _is_stateless(self, exchange: AsgiExchange) -> bool:
+    def _is_stateless(self, exchange: Exchange) -> bool:
         version = exchange.headers.get(VERSION_HEADER)
         return self._is_stateless_only or version in STATELESS_VERSIONS
 
     # -- POST ----------------------------------------------------------------------------------
 
     async def _post(self, exchange: AsgiExchange) -> None:
-        if not (exchange.accepts(JSON) and exchange.accepts(EVENT_STREAM)):
-            raise Refusal(406, HTTP_REFUSAL, f"Accept must name {JSON} and {EVENT_STREAM}")
-        content_type = exchange.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if content_type != JSON:
-            raise Refusal(415, HTTP_REFUSAL, f"Content-Type must be {JSON}")
-        message = parse(await exchange.body(self._limits.max_message_bytes))
+        check_post(exchange.headers)
+        body = await exchange.body(self._limits.max_message_bytes)
+        posted = self._begin(exchange, body)
+        if posted is None:
+            await exchange.respond(*ACCEPTED)
+        else:
+            await self.respond(exchange, posted)
+
+    def post_now(self, exchange: DirectExchange, body: bytes) -> None:
+        """A POST whose headers `check_post` accepts and whose body is here.
+
+        It is answered by a task only if that takes a while.
+
+        Raises:
+            Refusal: the error to answer with.
+        """
+        if len(body) > self._limits.max_message_bytes:
+            raise too_large(self._limits.max_message_bytes)
+        posted = self._begin(exchange, body)
+        if posted is None:
+            exchange.respond_now(*ACCEPTED)
+            return
+
+        direct = _DirectPost(self, exchange, posted)
+        if posted.is_ready:
+            direct.proceed()
+        else:
+            exchange.on_left = direct.leave
+            self._late_answers.add(posted.post, direct.proceed)
+
+    def _begin(self, exchange: Exchange, body: bytes) -> Posted | None:
+        """Hand the message of a POST over; None if it has no request to answer."""
+        message = parse(body)
         if isinstance(message, Frame):
             era = era_of_message(message, exchange.headers)
             if self._is_stateless_only and era is Era.HANDSHAKE and message.method == "initialize":
                 raise unsupported(str(version_offered(message)), message)
             if era is Era.STATELESS or self._is_stateless_only:
-                await self._post_stateless(exchange, message)
-                return
+                return self._begin_stateless(exchange, message)
         elif self._is_stateless(exchange):
             text = "not one JSON-RPC request or notification"
             raise malformed(Malformed(message.raw, getattr(message, "reason", text)))
-        await self._post_session(exchange, message)
+        return self._begin_in_session(exchange, message)
 
-    async def _post_stateless(self, exchange: AsgiExchange, frame: Frame) -> None:
+    def _begin_stateless(self, exchange: Exchange, frame: Frame) -> Posted | None:
         peer = StatelessPeer(
             self._handler,
             self._limits,
@@ -127,41 +158,60 @@ class StreamableHttp:
                 raise Refusal(400, INVALID_REQUEST, text)
             peer.hand_over(Incoming(frame, Era.STATELESS, exchange.headers))
             peer.close("a notification must be sent on its own")
-            await exchange.respond(202)
-            return
+            return None
         if len(self._requests) >= self._limits.max_stateless_requests:
             raise full(f"{len(self._requests)} requests wait for an answer")
         incoming = peer.admit(frame, exchange.headers, Era.STATELESS)
-        self._requests.add(peer)
-        try:
-            if self._answers == "sse":
-                peer.open_stream()
-            peer.hand_over(incoming)
-            if not await exchange.attend(self._answer_stateless(exchange, peer)):
-                peer.close("the client closed the stream of its request")
-        finally:
-            self._requests.discard(peer)
-            peer.close("the request is over")
+        posted = StatelessPosted(peer, self._requests)
+        if self._answers == "sse":
+            posted.open_stream()
+        peer.hand_over(incoming)
+        return posted
 
-    async def _answer_stateless(self, exchange: AsgiExchange, peer: StatelessPeer) -> None:
-        post = peer.post
-        if peer.send_queue is None:
+    def _begin_in_session(self, exchange: Exchange, message: Message) -> Posted | None:
+        is_first = isinstance(message, Frame) and message.method == "initialize"
+        if is_first and _SESSION_HEADER not in exchange.headers:
+            self.sessions.make_room()
+            session = self._new_session(exchange.caller)
+        else:
+            session = self._session_of(exchange, message)
+            is_first = False
+        posted = SessionPosted(self.sessions, session, is_first=is_first)
+        has_requests = False
+        try:
+            is_streamed = self._answers == "sse"
+            has_requests = posted.take(message, exchange.headers, has_stream_only=is_streamed)
+        finally:
+            if not has_requests:
+                posted.over()
+        return posted if has_requests else None
+
+    async def respond(self, exchange: AsgiExchange, posted: Posted) -> None:
+        """Answer a POST as a whole or by a stream."""
+        try:
+            if not await exchange.attend(self._answer(exchange, posted)):
+                posted.left()
+        finally:
+            posted.over()
+
+    async def _answer(self, exchange: AsgiExchange, posted: Posted) -> None:
+        post = posted.post
+        if not posted.has_stream:
             await post.wait(self._clock, self._limits.stream_after_s)
-        while peer.send_queue is None and not post.is_over:
-            if self._answers == "json":
+        while not posted.has_stream and not post.is_over:
+            if self._answers == "json" and not post.has_stream_only:
                 await post.wait(self._clock, self._limits.keepalive_s)
             else:
-                peer.open_stream()
-        if post.rejection is not None:
-            rejection = post.rejection
-            await exchange.respond(rejection.status, rejection.body, rejection.content_type)
-        elif post.answer is not None:
-            await exchange.respond(status_of(post.error_code), post.answer, JSON)
-        elif peer.send_queue is not None:
+                posted.open_stream()
+        whole = posted.whole()
+        if whole is not None:
+            await exchange.respond(*whole)
+        elif isinstance(posted, SessionPosted) and posted.post.stream is not None:
+            await exchange.open_events(posted.headers)
+            await self._write_stream(exchange, posted.session, posted.post.stream, 0)
+        elif isinstance(posted, StatelessPosted) and posted.peer.send_queue is not None:
             await exchange.open_events()
-            await self._write_queue(exchange, peer.send_queue)
-        else:
-            await exchange.respond(202)
+            await self._write_queue(exchange, posted.peer.send_queue)
 
     async def _write_queue(self, exchange: AsgiExchange, send_queue: SendQueue) -> None:
         """2026-07-28 has no event ids: a lost stream is a lost request."""
@@ -173,80 +223,6 @@ class StreamableHttp:
                 await exchange.write(COMMENT)
         await exchange.end()
 
-    # -- POST of a session ---------------------------------------------------------------------
-
-    async def _post_session(self, exchange: AsgiExchange, message: Message) -> None:
-        is_first = isinstance(message, Frame) and message.method == "initialize"
-        if is_first and _SESSION_HEADER not in exchange.headers:
-            self.sessions.make_room()
-            session = self._new_session(exchange.caller)
-        else:
-            session = self._session_of(exchange, message)
-            is_first = False
-        self.sessions.begin(session)
-        try:
-            await self._take(exchange, session, message, is_first=is_first)
-        finally:
-            self.sessions.end(session)
-            if session.id not in self.sessions:  # refused, or left before it was told its id
-                session.close("initialize did not create a session")
-
-    async def _take(
-        self, exchange: AsgiExchange, session: HttpSessionPeer, message: Message, *, is_first: bool
-    ) -> None:
-        admitted: list[Incoming] = []
-        ids: set[RequestId] = set()
-        try:
-            for member in session.members(message):
-                admitted.append(session.admit(member, exchange.headers))
-                if (
-                    isinstance(member, Frame)
-                    and member.kind is Kind.REQUEST
-                    and member.id is not None
-                ):
-                    ids.add(member.id)
-        except Refusal:
-            session.withdraw(ids)  # one bad member of a batch, and all of it is refused
-            raise
-        post = session.open_post(ids, has_stream_only=self._answers == "sse") if ids else None
-        for incoming in admitted:
-            session.hand_over(incoming)
-        if post is None:
-            await exchange.respond(202)
-        else:
-            # A broken connection does not cancel the request in this era: the work continues.
-            await exchange.attend(self._answer_post(exchange, session, post, is_first=is_first))
-
-    async def _answer_post(
-        self, exchange: AsgiExchange, session: HttpSessionPeer, post: SessionPost, *, is_first: bool
-    ) -> None:
-        if post.stream is None:
-            await post.wait(self._clock, self._limits.stream_after_s)
-        while post.stream is None and not post.is_over:
-            if self._answers == "json" and not post.has_stream_only:
-                await post.wait(self._clock, self._limits.keepalive_s)
-            else:
-                session.open_stream(post)
-        headers = self._introduce(session, post) if is_first else {}
-        if post.rejection is not None:
-            rejection = post.rejection
-            await exchange.respond(rejection.status, rejection.body, rejection.content_type)
-        elif post.answer is not None:
-            await exchange.respond(200, post.answer, JSON, headers)
-        elif post.stream is not None:
-            await exchange.open_events(headers)
-            await self._write_stream(exchange, session, post.stream, 0)
-        else:
-            await exchange.respond(202)
-
-    def _introduce(self, session: HttpSessionPeer, post: SessionPost) -> dict[str, str]:
-        """The header with the session id, unless initialize was refused."""
-        if session.protocol_version is None and post.is_over:
-            return {}
-        self.sessions.add(session)
-        self.sessions.begin(session)
-        return {"Mcp-Session-Id": session.id}
-
     def _new_session(self, caller: str) -> HttpSessionPeer:
         return HttpSessionPeer(
             self._handler,
@@ -257,9 +233,7 @@ class StreamableHttp:
             on_closed=self.sessions.remove,
         )
 
-    def _session_of(
-        self, exchange: AsgiExchange, message: Message | None = None
-    ) -> HttpSessionPeer:
+    def _session_of(self, exchange: Exchange, message: Message | None = None) -> HttpSessionPeer:
         version = exchange.headers.get(VERSION_HEADER)
         # Without the header 2025-03-26 is meant, which any session may be.
         if version is not None and version not in HANDSHAKE_VERSIONS:
@@ -341,3 +315,44 @@ class StreamableHttp:
 
 def _empty_event(stream: Stream, after: int, retry_ms: int) -> bytes:
     return event(b"", id=f"{stream.name}-{after}", retry_ms=retry_ms)
+
+
+class _DirectPost:
+    """A POST that waits for its answer without a task."""
+
+    __slots__ = ("_endpoint", "_exchange", "_posted")
+
+    def __init__(self, endpoint: StreamableHttp, exchange: DirectExchange, posted: Posted) -> None:
+        self._endpoint = endpoint
+        self._exchange = exchange
+        self._posted = posted
+
+    def proceed(self) -> None:
+        """Respond, if the response is a whole one; else, or if it is late, by a task."""
+        posted = self._posted
+        whole = posted.whole() if posted.is_ready else None
+        if whole is None:
+            respond = self._endpoint.respond
+            self._exchange.go_on(lambda exchange: respond(exchange, posted))
+            return
+        try:
+            self._exchange.respond_now(*whole)
+        finally:
+            posted.post.answer = None  # the post may be kept a while longer
+            posted.over()
+
+    def leave(self) -> None:
+        """The client disconnected."""
+        posted = self._posted
+        posted.post.on_wake = None
+        posted.left()
+        posted.over()
+
+
+def check_post(headers: Headers) -> None:
+    """Raises Refusal if a POST with these headers cannot carry a message."""
+    if not (accepts(headers, JSON) and accepts(headers, EVENT_STREAM)):
+        raise Refusal(406, HTTP_REFUSAL, f"Accept must name {JSON} and {EVENT_STREAM}")
+    content_type = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if content_type != JSON:
+        raise Refusal(415, HTTP_REFUSAL, f"Content-Type must be {JSON}")

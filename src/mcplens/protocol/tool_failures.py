@@ -25,7 +25,9 @@ _decode: Final = msgspec.json.Decoder(_Result).decode
 
 def tool_failure(result: msgspec.Raw | bytes) -> str | None:
     """What a tool that failed said; None of any other result, which is hardly looked at."""
-    if _SAYS_SO.search(result) is None:
+    data = bytes(result)
+    # Looking for plain bytes first is ten times as fast in a long result.
+    if b'"isError"' not in data or _SAYS_SO.search(data) is None:
         return None
     try:
         found = _decode(result)

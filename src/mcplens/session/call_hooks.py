@@ -7,7 +7,7 @@ server_requests.py and notifications.py.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
@@ -15,13 +15,32 @@ from mcplens.protocol.frames import Frame
 from mcplens.session.attribution import Link
 from mcplens.session.question_handler import ServerRequest
 
+if TYPE_CHECKING:
+    from mcplens.session.queue import QueueEntry
+
 OnQuestion = Callable[[ServerRequest], Awaitable[Any]]
 OnNotification = Callable[[Frame, Link], None]
 
 
-class CallHooks(msgspec.Struct, frozen=True):
+class Hooks(Protocol):
     """`on_question` answers (None leaves the question to the client's own handler), or raises
     ServerError to refuse; `on_notification` gets each frame that is linked to the call."""
+
+    @property
+    def on_question(self) -> OnQuestion | None: ...
+
+    @property
+    def on_notification(self) -> OnNotification | None: ...
+
+
+class WaitingHooks(Hooks, Protocol):
+    """Hooks of a call that nobody awaits: `on_answered` is called with its settled request."""
+
+    def on_answered(self, entry: QueueEntry) -> None: ...
+
+
+class CallHooks(msgspec.Struct, frozen=True):
+    """Hooks that are functions."""
 
     on_question: OnQuestion | None = None
     on_notification: OnNotification | None = None

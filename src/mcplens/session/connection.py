@@ -16,7 +16,7 @@ from mcplens.errors import InspectorError
 from mcplens.events import Purpose, Remark, StateChanged
 from mcplens.protocol.correlation import Correlation
 from mcplens.protocol.lifecycle import ConnectionState, Lifecycle
-from mcplens.session.call_hooks import CallHooks, OnNotification
+from mcplens.session.call_hooks import Hooks, OnNotification
 from mcplens.session.call_limit import CallLimits
 from mcplens.session.config import ConnectionConfig
 from mcplens.session.handshake import Introduction
@@ -63,7 +63,7 @@ class Connection:
         self.queue.on_abort = self.cancel
         self.queue.on_failed = self._describe_failed
         self.limits = CallLimits(clock, self.config)
-        self.call_hooks: dict[str, CallHooks] = {}  # of the calls that have some, by call_id
+        self.call_hooks: dict[str, Hooks] = {}  # of the calls that have some, by call_id
         # Set by the owner: gets each notification that no call's hook takes.
         self.on_notification: OnNotification | None = None
         # Set by the owner: called after each change of the state.

@@ -137,7 +137,6 @@ class RequestsInFlight:
 
     def complete(self, entry: QueueEntry, frame: Frame) -> None:
         """A request that no longer waits was answered with a result."""
-        entry.resolve(frame)
         if not entry.is_quiet:
             ended = RequestEnded(
                 request_id=entry.id,
@@ -147,6 +146,7 @@ class RequestsInFlight:
                 request_seq=None if entry.sent is None else entry.sent.seq,
             )
             self._publish(ended, 0)
+        entry.resolve(frame)
 
     def fail(self, entry: QueueEntry, error: InspectorError) -> None:
         """A request that no longer waits failed; the error gets what only we know."""

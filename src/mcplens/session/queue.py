@@ -102,6 +102,7 @@ class QueueEntry(msgspec.Struct, eq=False):
     on_progress: Callable[[Progress], None] | None = None
     headers: dict[str, str] | None = None
     on_settled: Callable[[QueueEntry], None] | None = None
+    on_answered: Callable[[QueueEntry], None] | None = None  # for who does not await it
     is_quiet: bool = False
     sent: FrameSent | None = None  # the frame that first carried it
     status: RequestStatus = _PENDING
@@ -145,6 +146,8 @@ class QueueEntry(msgspec.Struct, eq=False):
             future = self.future
             if not future.done():
                 future.set_result(value)
+            if self.on_answered is not None:
+                self._tell()
 
     def reject(self, error: InspectorError) -> None:
         """Settle with an error."""
@@ -155,6 +158,13 @@ class QueueEntry(msgspec.Struct, eq=False):
             if not self.future.done():
                 self.future.set_exception(error)
                 self.future.exception()  # marks it as retrieved; `error` has it too
+            if self.on_answered is not None:
+                self._tell()
+
+    def _tell(self) -> None:
+        on_answered, self.on_answered = self.on_answered, None
+        if on_answered is not None:
+            on_answered(self)
 
     def _settle(self, status: RequestStatus) -> None:
         self.status = status

@@ -18,12 +18,12 @@ from mcplens.protocol.eras import CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, P
 from mcplens.protocol.frames import ABSENT, Frame
 from mcplens.protocol.input_required import MAY_ASK
 from mcplens.protocol.json_recovery import top_level_spans
-from mcplens.session.call_hooks import CallHooks
+from mcplens.session.call_hooks import Hooks, WaitingHooks
 from mcplens.session.connection import Connection
 from mcplens.session.envelope import with_meta
 from mcplens.session.input_rounds import Ask, InputRounds
 from mcplens.session.question_handler import ServerRequest
-from mcplens.session.queue import CallTag, Progress
+from mcplens.session.queue import CallTag, Progress, QueueEntry
 from mcplens.session.request_sender import RequestSender
 from mcplens.session.results import result_type
 from mcplens.session.subscription_stream import SubscriptionStream
@@ -74,7 +74,7 @@ class RawCalls:
         *,
         tag: CallTag,
         deadline: Deadline | None = None,
-        hooks: CallHooks | None = None,
+        hooks: Hooks | None = None,
         wants_progress: bool = False,
         headers: Mapping[str, str] | None = None,
         client_capabilities: Mapping[str, Any] | None = None,
@@ -113,6 +113,56 @@ class RawCalls:
         finally:
             if call_id is not None:
                 connection.call_hooks.pop(call_id, None)
+
+    def start(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None,
+        *,
+        tag: CallTag,
+        deadline: Deadline | None,
+        hooks: WaitingHooks,
+        wants_progress: bool,
+        headers: Mapping[str, str] | None,
+    ) -> QueueEntry:
+        """Send a request as `send` does, for a caller that does not wait.
+
+        `hooks.on_answered` is called when the entry is settled, unless it is when this returns.
+
+        Raises:
+            InspectorError: NOT_CONNECTED, or CAPABILITY_NOT_SUPPORTED.
+        """
+        on_progress = _nowhere if wants_progress else None
+        entry = self._requests.start(method, params, tag, None, on_progress, headers, deadline)
+        if tag.call_id is not None and not entry.is_settled:
+            self._connection.call_hooks[tag.call_id] = hooks
+            entry.on_answered = self._settled
+        return entry
+
+    def _settled(self, entry: QueueEntry) -> None:
+        call_id = entry.tag.call_id
+        hooks: Any = None if call_id is None else self._connection.call_hooks.pop(call_id, None)
+        if hooks is not None:
+            hooks.on_answered(entry)
+
+    async def answer_of(self, entry: QueueEntry, method: str) -> Frame:
+        """Wait for a request that `start` sent.
+
+        Raises:
+            InspectorError: as `send`.
+        """
+        try:
+            return await self._requests.answer_of(entry)
+        except InspectorError as error:
+            self._connection.describe(error, method)
+            raise
+
+    def withdraw(self, entry: QueueEntry) -> None:
+        """Cancel a request that `start` sent, on the server too; its hooks hear no more of it."""
+        entry.on_answered = None
+        if entry.tag.call_id is not None:
+            self._connection.call_hooks.pop(entry.tag.call_id, None)
+        self._requests.withdraw(entry)
 
     async def answer_question(self, question: ServerRequest) -> Any:
         """Answer a question of a task's by the client's own handlers.

@@ -70,6 +70,11 @@ GIVEN: Final = "command line"
 # Enough for the calls of one person beside many questions, without flooding a server. That person
 # decides when to connect and what to list.
 LIVE_OPTIONS: Final = LiveOptions(concurrency=16, keeps_ready=False)
+# The kinds of event that change anything here; all others are traffic. Each event of a flood is
+# looked at, and a look into a set is a fifth of `isinstance`.
+_FOLLOWED_EVENTS: Final = COUNTED_EVENTS | HANDLED_EVENTS | questions.KINDS | {
+    RequestPaused, RequestResumed, ClientTaskChanged, ReceiverTaskChanged
+}  # fmt: skip
 # How long to wait for servers to exit before they are killed.
 _CLOSE_S: Final = 3.0
 # A cancelled call ends at once; one that does not is shown in its current state.
@@ -267,6 +272,8 @@ class Workspace:
         servers = set[str]()
         for event in batch:
             kind = type(event)
+            if kind not in _FOLLOWED_EVENTS:
+                continue
             if kind in COUNTED_EVENTS:
                 counted = self.servers.get(event.server_id)
                 if counted is not None and counted.statistics.handle_event(event):
