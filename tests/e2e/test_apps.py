@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 
 from .browser import Watched, watched
-from .site import Site
+from .site import Site, site
 from .traffic import all_rows
 
 
 @contextmanager
-def with_apps(browser: Browser, site: Site, path: str, **options: object) -> Iterator[Watched]:
+def with_apps(browser: Browser, served: Site, path: str, **options: object) -> Iterator[Watched]:
     """A window whose page may frame the port of apps."""
-    with watched(browser, site, **options) as window:
+    with watched(browser, served, **options) as window:
         page = window.enter(path)
-        policy = page.request.get(site.url).headers["content-security-policy"]
+        policy = page.request.get(served.url).headers["content-security-policy"]
         window.framed = (policy.partition("frame-src ")[2],)
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+", window.framed[0])
         # The app of an earlier call is shown at once.
@@ -124,6 +126,37 @@ def test_the_host_can_be_changed_and_the_app_is_told(browser: Browser, demo: Sit
         expect(page.get_by_text("The app was closed")).to_be_visible()
         page.get_by_role("button", name="Reload").click()
         expect(app.get_by_text("Connected to mcplens")).to_be_visible()
+        window.assert_clean()
+
+
+def test_an_app_runs_in_two_hosts_at_once_with_the_differences(
+    browser: Browser, tmp_path: Path
+) -> None:
+    folder = tmp_path / "config" / "mcplens"
+    folder.mkdir(parents=True)
+    strict = {"capabilities": ["serverTools"], "modes": ["inline"], "theme": "dark", "width": 360}
+    (folder / "mcp.json").write_text(json.dumps({"hostProfiles": {"strict phone": strict}}))
+    with (
+        site(tmp_path, "demo") as own,
+        with_apps(browser, own, "/s/demo/apps/app-everything") as window,
+    ):
+        page = window.page
+        page.get_by_role("button", name="Run").click()
+        page.get_by_role("button", name="Host", exact=True).click()
+        page.get_by_label("Run beside it in").select_option("strict phone")
+        frames = page.locator("iframe")
+        expect(frames).to_have_count(2)
+        other = frames.nth(1).content_frame.frame_locator("iframe")
+        expect(other.get_by_text("theme: dark")).to_be_visible()
+        other.get_by_role("button", name="Send a message").click()
+        table = page.get_by_role("table", name="Differences between the two hosts")
+        refused = "ui/message: message is not advertised by this host"
+        expect(table.get_by_role("row", name=f"Refused – {refused}")).to_be_visible()
+        expect(table.get_by_role("row", name="Display modes fullscreen –")).to_be_visible()
+        assert window.axe() == []
+        window.shoot("app two hosts")
+        page.get_by_label("Run beside it in").select_option("No other host")
+        expect(frames).to_have_count(1)
         window.assert_clean()
 
 

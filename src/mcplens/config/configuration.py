@@ -27,7 +27,7 @@ from mcplens.errors import ConfigurationError, InspectorError
 from mcplens.transports.network import is_loopback
 
 _TOP_NAMES: Final = frozenset(key.name for key in TOP_KEYS) | {"mcpServers", "$schema"}
-_MERGED: Final = ("views", "settings")
+_MERGED: Final = ("views", "host_profiles", "settings")
 # A cloned repository must not show what the user's view hides, nor reword it.
 _USERS_WIN: Final = ("views", "default_preset_id", "gateway")
 # Settings that are combined from all files.

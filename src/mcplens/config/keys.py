@@ -369,6 +369,10 @@ TOP_KEYS: Final = (
         "profiles", "profiles", mapping,
         "Profiles that answer servers' questions automatically, by name.",
     ),
+    Key(
+        "hostProfiles", "host_profiles", mapping,
+        "Hosts that MCP Apps are tried in, by name.",
+    ),
     Key("views", "views", mapping, "What the gateway publishes, by name."),
     Key("gateway", "gateway", mapping, "Where the gateway listens, and its limits."),
     Key("settings", "settings", mapping, "Settings of the user interface.", is_used=False),

@@ -135,6 +135,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     lint_off: tuple[str, ...] = ()
     default_preset_id: str | None = None
     profiles: Mapping[str, Any] = msgspec.field(default_factory=dict)  # filled in when used
+    host_profiles: Mapping[str, Any] = msgspec.field(default_factory=dict)  # for MCP Apps
     # Both validated, as the file has them; config/views.py makes values of them.
     views: dict[str, Any] = msgspec.field(default_factory=dict)
     gateway: dict[str, Any] = msgspec.field(default_factory=dict)

@@ -1026,6 +1026,21 @@ export interface HiddenView {
 }
 
 /**
+ * The hosts that apps can be tried in, beside those that are built in.
+ */
+export interface HostProfiles {
+  type: "HostProfiles";
+  id: number;
+}
+
+/**
+ * The host profiles of the configuration files, as they are written there.
+ */
+export interface HostProfilesView {
+  profiles: Record<string, unknown>;
+}
+
+/**
  * What the import of a trace did; `broken` has the first of the lines that were left out.
  */
 export interface ImportedView {
@@ -2492,6 +2507,7 @@ export type Command =
   | GetPrompt
   | GetSkill
   | GetTaskResult
+  | HostProfiles
   | List
   | ListCollections
   | ListPins
@@ -2600,6 +2616,7 @@ export interface Replies {
   GetPrompt: CallView;
   GetSkill: SkillComparison;
   GetTaskResult: CallView;
+  HostProfiles: HostProfilesView;
   List: ListView;
   ListCollections: CollectionListView;
   ListPins: PinView[];

@@ -7,26 +7,26 @@ import {
   DEVICES,
   type DisplayMode,
   type HostSettings,
-  PROFILES,
 } from "./hostSettings";
 
 interface Props {
   settings: HostSettings;
+  profiles: Record<string, HostSettings>;
   onChange(settings: HostSettings): void;
 }
 
 const CUSTOM = "Custom";
 const MODES: DisplayMode[] = ["inline", "fullscreen", "pip"];
 
-const nameOf = (settings: HostSettings): string =>
-  Object.keys(PROFILES).find(
-    (name) => JSON.stringify(PROFILES[name]) === JSON.stringify(settings),
+const nameOf = ({ settings, profiles }: Props): string =>
+  Object.keys(profiles).find(
+    (name) => JSON.stringify(profiles[name]) === JSON.stringify(settings),
   ) ?? CUSTOM;
 
 const deviceOf = (width: number | null): string =>
   Object.keys(DEVICES).find((name) => DEVICES[name] === width) ?? CUSTOM;
 
-function Context({ settings, onChange }: Props) {
+function Context({ settings, onChange }: Pick<Props, "settings" | "onChange">) {
   const set = (part: Partial<HostSettings>): void => onChange({ ...settings, ...part });
   const number = (value: string | number, otherwise: number): number =>
     typeof value === "number" ? value : otherwise;
@@ -96,20 +96,22 @@ function Context({ settings, onChange }: Props) {
 }
 
 /** The controls; changes of policy, modes and capabilities open the app anew. */
-export function AppControls({ settings, onChange }: Props) {
+export function AppControls(props: Props) {
+  const { settings, profiles, onChange } = props;
   const set = (part: Partial<HostSettings>): void => onChange({ ...settings, ...part });
   const toggled = <T,>(all: readonly T[], chosen: readonly T[], one: T): T[] =>
     all.filter((each) => (each === one ? !chosen.includes(one) : chosen.includes(each)));
-  const profile = nameOf(settings);
+  const profile = nameOf(props);
+  const names = Object.keys(profiles);
   return (
     <section className="stack" aria-label="Host">
       <div className={css.controls}>
         <NativeSelect
           size="xs"
           label="Host profile"
-          data={profile === CUSTOM ? [...Object.keys(PROFILES), CUSTOM] : Object.keys(PROFILES)}
+          data={profile === CUSTOM ? [...names, CUSTOM] : names}
           value={profile}
-          onChange={({ currentTarget: { value } }) => onChange(PROFILES[value] ?? settings)}
+          onChange={({ currentTarget: { value } }) => onChange(profiles[value] ?? settings)}
         />
         <NativeSelect
           size="xs"

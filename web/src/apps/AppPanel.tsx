@@ -1,207 +1,44 @@
-// An app with what a host shows around it: why it is blank, what it wants, what it said.
-import { Button, Collapse } from "@mantine/core";
-import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
-import { Link } from "react-router";
+// The app of a tool in the chosen host, and beside it in another one, with what differs.
+import { Button, Collapse, NativeSelect } from "@mantine/core";
+import { useState } from "react";
 import type { CallView } from "../api/types";
-import { useCallResult } from "../calls/useCallResult";
-import { Callout } from "../components/Callout";
 import { Icon } from "../components/Icon";
-import { UntrustedText } from "../components/UntrustedText";
-import { useWidth } from "../components/useWidth";
 import { usePreference } from "../state/browserStorage";
-import { ring, useRingVersion } from "../state/events";
-import { pathTo } from "../state/navigation";
-import { pluralize } from "../values/format";
-import { fieldsOf, type JsonObject } from "../values/jsonObject";
+import type { JsonObject } from "../values/jsonObject";
 import { AppControls } from "./AppControls";
-import type { AppHost } from "./AppHost";
 import css from "./AppPanel.module.css";
-import { AppReport } from "./AppReport";
-import type { AppState, Consent } from "./appState";
-import { blankReason, sizeNote, type Violation, violationsOf } from "./blankReason";
+import { type AppRun, appDifferences } from "./appDifferences";
+import { HostedApp } from "./HostedApp";
+import { useHostProfiles } from "./hostProfiles";
 import { type HostSettings, PROFILES } from "./hostSettings";
-import { type RunningApp, useApp } from "./useApp";
 
-// Small, so that an app that never reports its size is seen to be cut off.
-const START_HEIGHT = 160;
-
-const PHASES: Record<AppState["phase"], string> = {
-  loading: "starting",
-  initializing: "starting",
-  initialized: "running",
-  closing: "closing",
-  closed: "closed",
-};
-
-const nothing = (): (() => void) => () => {};
-
-function useHostState(host: AppHost | null): AppState | null {
-  return useSyncExternalStore(host?.subscribe ?? nothing, () => host?.state ?? null);
-}
-
-/** Tells the app about the call of its tool as it goes on. */
-function FollowedCall({ host, call }: { host: AppHost | null; call: CallView }) {
-  const { value } = useCallResult(call);
-  const { status, error, request } = call;
-  useEffect(() => {
-    if (!host) return;
-    host.follow({ arguments: fieldsOf(fieldsOf(request).arguments) });
-    if (status === "completed" && value !== undefined) host.follow({ result: value });
-    else if (status === "cancelled") host.follow({ cancelled: "Cancelled by the user" });
-    else if (status === "error")
-      host.follow({
-        result: { content: [{ type: "text", text: error?.message ?? "failed" }], isError: true },
-      });
-  }, [host, request, status, value, error]);
-  return null;
-}
-
-/** What a host tells an app before and around a call, by hand. */
-function ByHand({ host, draft }: { host: AppHost; draft: JsonObject }) {
-  const button = (label: string, act: () => void) => (
-    <Button size="compact-xs" variant="default" onClick={act}>
-      {label}
-    </Button>
-  );
+function Differences({ left, right, name }: { left: AppRun; right: AppRun; name: string }) {
+  const found = appDifferences(left, right);
+  if (found.length === 0) return <p className="dim">No difference between the two hosts.</p>;
   return (
-    <div className="row wrap">
-      {button("Send partial input", () => host.sendPartial(draft))}
-      {button("Send input", () => host.follow({ arguments: draft }))}
-      {button("Send cancelled", () => host.follow({ cancelled: "Cancelled by the user" }))}
-    </div>
+    <table className={css.differences}>
+      <caption className="sr">Differences between the two hosts</caption>
+      <thead>
+        <tr>
+          <th scope="col">Differs</th>
+          <th scope="col">This host</th>
+          <th scope="col">{name}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {found.map(({ what, left: one, right: other }) => (
+          <tr key={what}>
+            <th scope="row">{what}</th>
+            <td>{one}</td>
+            <td>{other}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }
 
-/** The violations that a browser reported of an app, as they come. */
-function useViolations(appId: string | undefined): Violation[] {
-  const version = useRingVersion(ring);
-  const seen = useRef({ appId, seq: 0, found: [] as Violation[] });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the version stands for the events
-  return useMemo(() => {
-    if (seen.current.appId !== appId) seen.current = { appId, seq: 0, found: [] };
-    if (appId === undefined) return [];
-    const fresh = [];
-    for (let at = ring.items.length - 1; at >= 0; at -= 1) {
-      const event = ring.items[at];
-      if (!event || event.seq <= seen.current.seq) break;
-      fresh.unshift(event);
-      // Nothing of it is older than its opening.
-      if (event.kind === "AppOpened" && event.detail.app_id === appId) break;
-    }
-    const found = [...seen.current.found, ...violationsOf(fresh, appId)];
-    seen.current = { appId, seq: ring.lastSeq ?? 0, found };
-    return found;
-  }, [appId, version]);
-}
-
-function Consents({ host, consents }: { host: AppHost; consents: Consent[] }) {
-  const words = ({ url, files }: Consent): string =>
-    url ?? (files ?? []).map(({ name }) => name).join(", ");
-  return consents.map((consent) => (
-    <Callout key={consent.key} tone="info">
-      <div className="row wrap">
-        <span className={`grow ${css.consent}`}>
-          The app wants to {consent.url ? "open" : "save"}{" "}
-          <span className="mono">
-            <UntrustedText>{words(consent)}</UntrustedText>
-          </span>
-        </span>
-        <Button variant="default" onClick={() => host.decide(consent, true)}>
-          {consent.url ? "Open" : "Save"}
-        </Button>
-        <Button variant="subtle" color="gray" onClick={() => host.decide(consent, false)}>
-          Decline
-        </Button>
-      </div>
-    </Callout>
-  ));
-}
-
-interface HeadProps {
-  app: RunningApp;
-  state: AppState | null;
-  serverId: string;
-  isOpen: boolean;
-  onOptions(): void;
-  onReload(): void;
-}
-
-function Head({ app, state, serverId, isOpen, onOptions, onReload }: HeadProps) {
-  const { host } = app;
-  return (
-    <div className={css.head}>
-      <span className="dim grow">
-        {state ? (
-          <>
-            <UntrustedText>{state.name ?? "App"}</UntrustedText>, {PHASES[state.phase]} ·{" "}
-            <Link to={pathTo(serverId, "traffic")}>{pluralize(state.count, "message")}</Link>
-          </>
-        ) : (
-          !app.problem && "Reading the app…"
-        )}
-      </span>
-      <Button
-        variant="subtle"
-        color="gray"
-        leftSection={<Icon name="settings" />}
-        aria-expanded={isOpen}
-        onClick={onOptions}
-      >
-        Host
-      </Button>
-      {host && state?.phase === "initialized" && (
-        <Button variant="subtle" color="gray" onClick={() => void host.teardown("Closed by you")}>
-          Close
-        </Button>
-      )}
-      <Button
-        variant="subtle"
-        color="gray"
-        leftSection={<Icon name="refresh" />}
-        onClick={onReload}
-      >
-        Reload
-      </Button>
-    </div>
-  );
-}
-
-interface StageProps {
-  app: RunningApp;
-  state: AppState | null;
-  settings: HostSettings;
-  width: number;
-}
-
-function Stage({ app, state, settings, width }: StageProps) {
-  const { view, frame, proxyUrl } = app;
-  if (!view || !proxyUrl || state?.phase === "closed") return null;
-  const isInline = (state?.displayMode ?? "inline") === "inline";
-  const height = Math.min(state?.size?.height ?? START_HEIGHT, settings.maxHeight);
-  const isBare = view.prefers_border === false;
-  return (
-    <div className={css.stage}>
-      <div className={css.sized} ref={(element) => sized(element, settings.width ? width : null)}>
-        <iframe
-          key={view.app_id}
-          ref={(element) => {
-            frame.current = element;
-            if (element) element.style.height = isInline ? `${Math.max(height, 1)}px` : "";
-          }}
-          className={`${css.frame} ${isBare ? css.bare : ""}`}
-          title={`App of ${view.tool}`}
-          src={proxyUrl}
-          sandbox="allow-scripts allow-same-origin allow-forms"
-          allow={view.permissions.includes("clipboardWrite") ? "clipboard-write" : undefined}
-        />
-      </div>
-    </div>
-  );
-}
-
-function sized(element: HTMLElement | null, width: number | null): void {
-  if (element) element.style.width = width === null ? "" : `${width}px`;
-}
+const NONE = "No other host";
 
 interface Props {
   serverId: string;
@@ -212,65 +49,58 @@ interface Props {
   draft?: JsonObject;
 }
 
-export function AppPanel({ serverId, tool, call, draft = {} }: Props) {
+const NO_ARGUMENTS: JsonObject = {};
+
+export function AppPanel({ serverId, tool, call, draft = NO_ARGUMENTS }: Props) {
   const [settings, setSettings] = usePreference<HostSettings>(
     "apps.host",
     PROFILES.Specification as HostSettings,
   );
-  const [turn, setTurn] = useState(0);
+  const profiles = useHostProfiles();
   const [isOpen, setOpen] = useState(false);
-  const place = useRef<HTMLDivElement | null>(null);
-  const room = useWidth(place);
-  const width = settings.width ?? (Number.isFinite(room) ? room : 600);
-  const size = useMemo(() => ({ width, height: innerHeight }), [width]);
-  const requestId = call?.request_id ?? null;
-  const app = useApp({ serverId, tool, settings, turn, size, requestId });
-  const { view, host, isDue } = app;
-  const state = useHostState(host);
-  const violations = useViolations(view?.app_id);
-  const findings = view?.findings ?? [];
-  const unreachable = app.isUnreachable && view ? view.port : null;
-  const reason = blankReason({ ...app, unreachable, state, violations, findings });
-  const note = state && sizeNote(state, isDue);
-  const isWhole = state?.displayMode === "fullscreen" && state.phase !== "closed";
+  const [other, setOther] = useState(NONE);
+  const [left, setLeft] = useState<AppRun | null>(null);
+  const [right, setRight] = useState<AppRun | null>(null);
+  const beside = profiles[other];
+  const same = { serverId, tool, call, draft };
+  const button = (
+    <Button
+      variant="subtle"
+      color="gray"
+      leftSection={<Icon name="settings" />}
+      aria-expanded={isOpen}
+      onClick={() => setOpen(!isOpen)}
+    >
+      Host
+    </Button>
+  );
   return (
-    <div className={css.panel} ref={place}>
-      <Head
-        app={app}
-        state={state}
-        serverId={serverId}
-        isOpen={isOpen}
-        onOptions={() => setOpen(!isOpen)}
-        onReload={() => setTurn(turn + 1)}
-      />
-      <Collapse expanded={isOpen}>
-        <AppControls settings={settings} onChange={setSettings} />
-      </Collapse>
-      {call ? (
-        <FollowedCall host={host} call={call} />
-      ) : (
-        host && state?.phase === "initialized" && <ByHand host={host} draft={draft} />
-      )}
-      {(reason ?? note) && <Callout>{reason ?? note}</Callout>}
-      {state?.phase === "closed" && <p className="dim">The app was closed.</p>}
-      <div className={isWhole ? css.whole : "stack"}>
-        {host && state && <Consents host={host} consents={state.consents} />}
-        {isWhole && (
-          <div className="row">
-            <span className="grow" />
-            <Button
-              variant="default"
-              onClick={() => host?.changeContext({ displayMode: "inline" })}
-            >
-              Back to inline
-            </Button>
-          </div>
+    <div className={css.panel}>
+      <div className={beside ? css.beside : undefined}>
+        <HostedApp {...same} settings={settings} actions={button} onRun={setLeft} />
+        {beside && (
+          <HostedApp
+            {...same}
+            settings={beside}
+            actions={<span className="dim">{other}</span>}
+            onRun={setRight}
+          />
         )}
-        <Stage app={app} state={state} settings={settings} width={width} />
       </div>
-      {view && host && state && (
-        <AppReport view={view} host={host} state={state} violations={violations} />
-      )}
+      <Collapse expanded={isOpen}>
+        <div className="stack">
+          <AppControls settings={settings} profiles={profiles} onChange={setSettings} />
+          <NativeSelect
+            size="xs"
+            className={css.other}
+            label="Run beside it in"
+            data={[NONE, ...Object.keys(profiles)]}
+            value={other}
+            onChange={({ currentTarget: { value } }) => setOther(value)}
+          />
+        </div>
+      </Collapse>
+      {beside && left && right && <Differences left={left} right={right} name={other} />}
     </div>
   );
 }

@@ -193,6 +193,21 @@ async def _result(call: Call) -> bytes:
     return (call.outcome.raw if call.outcome is not None else None) or b"null"
 
 
+class HostProfilesView(msgspec.Struct, frozen=True):
+    """The host profiles of the configuration files, as they are written there."""
+
+    profiles: dict[str, Any]
+
+
+class HostProfiles(Command, frozen=True, kw_only=True):
+    """The hosts that apps can be tried in, beside those that are built in."""
+
+
+@command
+async def host_profiles(workspace: Workspace, command: HostProfiles) -> HostProfilesView:
+    return HostProfilesView(dict(workspace.config_files.configuration.settings.host_profiles))
+
+
 class RecordAppMessage(Command, frozen=True, kw_only=True):
     """Put a message between an app and the page into Traffic; `refusal` says why it was refused."""
 

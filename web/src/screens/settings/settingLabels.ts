@@ -11,6 +11,8 @@ const LABELS: Record<string, string> = {
   serverOutputMegabytes: "Output of a server that is recorded in full",
   secretKeys: "Values that are never recorded",
   profiles: "Testing profiles",
+  hostProfiles: "Hosts that apps are tried in",
+  lintOff: "Rules that lint leaves out",
   authorizationTimeoutSeconds: "Longest wait for a sign-in",
   capabilitiesRefreshIntervalSeconds: "Time between refreshes of lists",
   cacheTtlMs: "How long lists are cached",
