@@ -47,6 +47,7 @@ COMMANDS = {
     "tap": ("tap", "command", "Run a server for another client and record what they say."),
     "gateway": ("gateway", "command", "Serve all configured servers as one MCP server."),
     "mock": ("mock", "command", "Serve a recording as an MCP server."),
+    "verify": ("verify", "command", "Compare a server's answers with a recording."),
     "lock": ("lock", "command", "Write or check what servers promise, as mcp.lock."),
     "diff": ("diff", "command", "Compare what two servers, locks or traces promise."),
     "lint": ("lint", "command", "Check what servers promise: rules, and cost in a prompt."),

@@ -26,8 +26,8 @@ _SIGN: Final = re.compile("\ue000([0-9]+)\ue001")
 # The nearest call is found by the beginning of its params; a megabyte of them says no more.
 _MOST_COMPARED: Final = 2_000
 
-# Where a message was masked: start, end, and whether the name of a member was the reason.
-Span = tuple[int, int, bool]
+# Where a message was masked: start, end, and the secret key whose value it was, if any.
+Span = tuple[int, int, str | None]
 
 
 class MaskedValue(msgspec.Struct, frozen=True):
@@ -35,6 +35,7 @@ class MaskedValue(msgspec.Struct, frozen=True):
 
     kind: str  # text, number, array or object
     pattern: str | None = None
+    key: str | None = None  # the secret key whose value it is
 
     def matches(self, value: Any) -> bool:
         if self.kind == "text":
@@ -79,20 +80,21 @@ def decode_masked(raw: bytes, spans: Sequence[Span]) -> Any:
     Raises:
         ValueError: it is not JSON.
     """
-    kinds: dict[str, str] = {}
-    for number, (start, end, is_member) in sorted(enumerate(spans), key=lambda one: -one[1][0]):
+    found: dict[str, MaskedValue] = {}
+    for number, (start, end, key) in sorted(enumerate(spans), key=lambda one: -one[1][0]):
         sign = f"\ue000{number}\ue001"
-        quote, kinds[str(number)] = _place_of(raw, start, end, is_member)
+        quote, kind = _place_of(raw, start, key)
+        found[str(number)] = MaskedValue(kind, key=key)
         raw = raw[:start] + quote + sign.encode() + quote + raw[end:]
     value = decode(raw)
-    return _with_masks(value, kinds) if kinds else value
+    return _with_masks(value, found) if found else value
 
 
-def _place_of(raw: bytes, start: int, end: int, is_member: bool) -> tuple[bytes, str]:
+def _place_of(raw: bytes, start: int, key: str | None) -> tuple[bytes, str]:
     """The quotes that the sign of a masked value needs, and its kind."""
     first = raw[start : start + 1]
     before = raw[:start].rstrip(b" \t\r\n:")
-    is_value = is_member and raw[start - 1 : start] != b'"' and not before.endswith(b'\\"')
+    is_value = key is not None and raw[start - 1 : start] != b'"' and not before.endswith(b'\\"')
     if is_value and first in (b"[", b"{"):
         return b'"', "array" if first == b"[" else "object"
     if is_value and first in b"-0123456789":
@@ -100,16 +102,16 @@ def _place_of(raw: bytes, start: int, end: int, is_member: bool) -> tuple[bytes,
     return b"", "text"
 
 
-def _with_masks(value: Any, kinds: dict[str, str]) -> Any:
+def _with_masks(value: Any, found: dict[str, MaskedValue]) -> Any:
     if isinstance(value, dict):
-        return {key: _with_masks(item, kinds) for key, item in value.items()}
+        return {key: _with_masks(item, found) for key, item in value.items()}
     if isinstance(value, list):
-        return [_with_masks(item, kinds) for item in value]
+        return [_with_masks(item, found) for item in value]
     if not isinstance(value, str) or "\ue000" not in value:
         return value
     whole = _SIGN.fullmatch(value)
     if whole is not None:
-        return MaskedValue(kinds.get(whole[1], "text"))
+        return found.get(whole[1], MaskedValue("text"))
     pattern = ".*".join(re.escape(part) for part in _SIGN.split(value)[::2])
     return MaskedValue("text", pattern)
 

@@ -66,6 +66,7 @@ class RecordedCall(msgspec.Struct, frozen=True, array_like=True):
     reply_masked: tuple[Span, ...] = ()
     why_unanswered: str = "it has no answer"
     purpose: str | None = None
+    reply_seq: int | None = None
 
     @property
     def params(self) -> Any:

@@ -124,6 +124,7 @@ class _Open:
         self.reply: bytes | None = None
         self.reply_masked: tuple[Span, ...] = ()
         self.reply_after_s = 0.0
+        self.reply_seq: int | None = None
         self.is_answered = identity is None
         self.place = row.seq  # among the open ones
         self.why_unanswered = "it has no answer"
@@ -140,7 +141,7 @@ class _Open:
         return RecordedCall(
             self.row.seq, self.method, self.raw, self.id, self.masked, tuple(self.steps),
             self.reply, self.reply_after_s, tuple(self.trailing), self.reply_masked,
-            self.why_unanswered, self.row.purpose,
+            self.why_unanswered, self.row.purpose, self.reply_seq,
         )  # fmt: skip
 
 
@@ -261,7 +262,7 @@ class _CallReader:
             call = self._ids.get(_id_key(identity))
         if call is None or call.is_answered:
             return
-        call.reply, call.reply_masked = raw, _spans(row)
+        call.reply, call.reply_masked, call.reply_seq = raw, _spans(row), row.seq
         call.reply_after_s = call.elapsed(row)
         self._close(call)
 
@@ -306,7 +307,7 @@ def _spans(row: Row) -> tuple[Span, ...]:
         return ()
     marks = row.detail.get("masked", ())
     return tuple(
-        (mark["start"], mark["end"], mark.get("key") is not None)
+        (mark["start"], mark["end"], mark.get("key"))
         for mark in marks
         if isinstance(mark, dict) and mark.get("start") is not None and mark.get("end") is not None
     )
