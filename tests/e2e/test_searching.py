@@ -242,10 +242,10 @@ def test_a_filter_that_leaves_nothing_says_what_it_is_and_is_cleared_by_a_click(
         window.switch("/servers")
         connect(page, "named")
         window.switch("/s/named/traffic")
-        page.get_by_text("HTTP", exact=True).click()
+        page.get_by_text("Connection", exact=True).click()
         page.get_by_label("Filter traffic").fill("nowhere")
         expect(page.get_by_text("No row matches this filter")).to_be_visible()
-        expect(page.get_by_text("“nowhere” · HTTP")).to_be_visible()
+        expect(page.get_by_text("“nowhere” · Connection")).to_be_visible()
         window.shoot("nothing traffic")
         assert window.axe() == []
         show_all.click()
