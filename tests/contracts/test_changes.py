@@ -78,6 +78,20 @@ def test_a_schema_that_refers_to_itself_is_compared_in_bounded_time() -> None:
     assert len(found) < 200
 
 
+def test_a_schema_too_deep_to_be_compared_whole_is_risky_and_not_cosmetic() -> None:
+    def chain(kind: str) -> dict[str, Any]:
+        links: dict[str, Any] = {
+            f"A{level}": {"properties": {name: {"$ref": f"#/$defs/A{level + 1}"} for name in "abc"}}
+            for level in range(40)
+        }
+        links["A40"] = {"type": kind}
+        return {"type": "object", "properties": {"a": {"$ref": "#/$defs/A0"}}, "$defs": links}
+
+    assert [rule for rule, _ in rules(schemas(chain("string"), chain("integer")))] == [
+        "comparison-cut"
+    ]
+
+
 def test_alternatives_that_a_constant_tells_apart_are_compared_with_their_own_kind() -> None:
     def shape(kind: str, *required: str) -> dict[str, Any]:
         members = {"kind": {"const": kind}, "size": {"type": "integer"}}

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 # As contracts/change_rules.py has them, which is loaded when a command runs.
 _CLASSES: Final = ("breaking", "risky", "additive", "cosmetic", "never")
 _COLOURS: Final = {"breaking": "red", "risky": "yellow", "additive": "green", "cosmetic": "blue"}
+_SHOWN_POINTER: Final = 300
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -176,6 +177,12 @@ def show(flags: CommandOptions, comparisons: Sequence[Comparison], form: str, fa
     return exit_codes.FAILED if failed else exit_codes.DONE
 
 
+def shown_pointer(pointer: str) -> str:
+    """A pointer in one line: a server may choose names of any length."""
+    shown = output.one_line(pointer)
+    return shown if len(shown) <= _SHOWN_POINTER else f"{shown[:_SHOWN_POINTER]}…"
+
+
 def _print(comparison: Comparison) -> None:
     from mcplens.contracts.diff_reports import advice, counts
 
@@ -183,7 +190,7 @@ def _print(comparison: Comparison) -> None:
     for change in comparison.changes:
         colour = _COLOURS[change.change_class]
         head = output.style(f"  {change.change_class:<9}", fg=colour)
-        output.say(head + f" {change.pointer}  {output.one_line(change.message)}")
+        output.say(head + f" {shown_pointer(change.pointer)}  {output.one_line(change.message)}")
         output.say(output.style(f"            {change.rule}", dim=True))
     for kind in comparison.not_compared:
         output.note(f"note: {kind} were not compared: one side does not know all of them")

@@ -10,10 +10,11 @@ import click
 from mcplens.cli import exit_codes, output
 from mcplens.cli.command_options import CommandOptions, shared_options
 from mcplens.cli.completion_candidates import complete_target
+from mcplens.cli.diff import shown_pointer
 
 if TYPE_CHECKING:
     from mcplens.cli.contract_sources import ContractSource
-    from mcplens.lint.cost import ContextCost
+    from mcplens.lint.cost import ContextCost, Cost
     from mcplens.lint.registry import LintResult, SwitchedOff
 
 _FORMS: Final = ("text", "json", "markdown", "sarif", "github")
@@ -152,7 +153,7 @@ def _print_findings(result: LintResult, is_all: bool) -> None:
         output.say(head + f" {rule_id}: {rule.title} ({len(hits)})")
         shown = hits if is_all else hits[:_SHOWN_OF_RULE]
         for where, message in shown:
-            output.say(f"  {where}  {output.one_line(message)}")
+            output.say(f"  {shown_pointer(where)}  {output.one_line(message)}")
         if len(hits) > len(shown):
             output.say(f"  … and {len(hits) - len(shown)} more; --all prints them")
         output.say(output.style(f"  {rule.reason} {rule.source}", dim=True))
@@ -163,7 +164,7 @@ def _print_cost(cost: ContextCost, is_all: bool) -> None:
     shown = cost.definitions if is_all else cost.definitions[:_SHOWN_COSTS]
     output.columns(
         [
-            (f"{one.tokens:>7,}", one.server + one.pointer + _listed(one.is_in_every_prompt))
+            (f"{one.tokens:>7,}", shown_pointer(one.server + one.pointer) + _listed(one))
             for one in shown
         ]
     )
@@ -178,5 +179,5 @@ def _print_cost(cost: ContextCost, is_all: bool) -> None:
         )
 
 
-def _listed(is_in_every_prompt: bool) -> str:
-    return "" if is_in_every_prompt else "  (only where it is listed)"
+def _listed(cost: Cost) -> str:
+    return "" if cost.is_in_every_prompt else "  (only where it is listed)"

@@ -70,6 +70,7 @@ RULES: Final = {
             output_limit_loosened="Clients meet values beyond the limits that they know.",
             output_condition_changed="Whether clients can rely on the output cannot be decided.",
             condition_changed="Whether the same values are accepted cannot be decided.",
+            comparison_cut="Whether more than the first levels changed is not known.",
             keyword_changed="Clients may act on a keyword that JSON Schema does not define.",
             format_changed="Clients and servers may check the format.",
             deprecated="The server announces that it will be removed.",

@@ -87,7 +87,10 @@ def compare_schemas(
     before: Any, after: Any, pointer: str, report: Report, *, is_output: bool
 ) -> None:
     """Report each change between two schemas."""
-    _Comparison(before, after, report, is_output).compare(_Pair(before, after, pointer))
+    comparison = _Comparison(before, after, report, is_output)
+    comparison.compare(_Pair(before, after, pointer))
+    if comparison.is_cut:
+        report("comparison-cut", pointer, "too deep or too large to be compared whole")
 
 
 class _Comparison:
@@ -100,15 +103,19 @@ class _Comparison:
         self._is_output = is_output
         self._side = "output" if is_output else "input"
         self._left = _MOST_NODES
+        self.is_cut = False
 
     def __repr__(self) -> str:
         return f"<_Comparison of {self._side}, {self._left} nodes left>"
 
     def compare(self, pair: _Pair) -> None:
         self._left -= 1
-        if pair.level > _MOST_LEVELS or self._left < 0:
-            return
         if is_masked(pair.before) or is_masked(pair.after):
+            return
+        if is_same(pair.before, pair.after) and not _refers(pair.before):
+            return
+        if pair.level > _MOST_LEVELS or self._left < 0:
+            self.is_cut = True
             return
         references = pair.references
         if references in pair.trail:
@@ -194,7 +201,7 @@ class _Comparison:
     def _compare_flat(self, pair: _Pair) -> None:
         if is_same(pair.before, pair.after):
             # Equal at this level; what their references mean may still differ.
-            if canonical(self._before) == canonical(self._after):
+            if not _refers(pair.before):
                 return
         elif self._is_other_type(pair):
             return
@@ -329,3 +336,8 @@ class _Comparison:
             self.compare(pair.below(old, new, "items"))
         for at, (one, other) in enumerate(prefixes(pair.before, pair.after)):
             self.compare(pair.below(one, other, "prefixItems", at))
+
+
+def _refers(schema: Any) -> bool:
+    """Whether a schema has references, whose targets may differ where it does not."""
+    return b'"$ref"' in canonical(schema)

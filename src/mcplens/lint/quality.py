@@ -21,9 +21,10 @@ _DATE: Final = "2025-11-25"
 _SAYS_TYPE: Final = frozenset(
     ("type", "enum", "const", "$ref", "anyOf", "oneOf", "allOf", "properties", "items", "not")
 )
+# Every repetition has a limit, since a hostile text would otherwise take quadratic time.
 _OPTIONS: Final = re.compile(
-    r"(?:one of|either|allowed values?|possible values?|valid values?|options?)\s*(?:are|is)?\s*:?"
-    r"\s*[`'\"“(]*[\w-]+[`'\"”]*\s*(?:,|\||/| or )",
+    r"\b(?:one of|either|allowed values?|possible values?|valid values?|options?)"
+    r"\s{0,3}(?:are|is)?\s{0,3}:?\s{0,3}[`'\"“(]{0,3}[\w-]{1,40}[`'\"”]{0,3}\s{0,3}(?:,|\||/| or )",
     re.I,
 )
 # A verb, alone or with what it lists behind it: not `write_query`, `get-roots-list`.

@@ -17,6 +17,7 @@ _SIGNS: Final = {"error": "🔴", "warning": "🟠", "note": "⚪"}
 _COMMANDS: Final = {"error": "error", "warning": "warning", "note": "notice"}
 _MOST_ROWS: Final = 200
 _MOST_COSTS: Final = 20
+_MOST_TITLE: Final = 300
 
 
 def counts(findings: Sequence[Finding]) -> str:
@@ -92,7 +93,8 @@ def as_annotations(result: LintResult, locate: Locate) -> list[str]:
     """Workflow commands of GitHub Actions, one for each finding."""
     lines = []
     for one in result.findings:
-        properties = [f"title={_property(f'{one.rule} {one.server}{one.pointer}')}"]
+        title = f"{one.rule} {one.server}{one.pointer}"[:_MOST_TITLE]
+        properties = [f"title={_property(title)}"]
         location = locate(one.server, one.pointer)
         if location is not None:
             place = [f"file={_property(location.path)}", f"line={location.line}"]

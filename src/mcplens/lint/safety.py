@@ -21,6 +21,8 @@ _MOST_TEXTS: Final = 100_000
 # Joins emoji and letters of some scripts, and is harmless there.
 _JOINERS: Final = "\u200c\u200d"
 _PLAIN_CONTROLS: Final = "\n\r\t"
+# Most texts have nothing but these, and need not be looked at character by character.
+_UNUSUAL: Final = re.compile(r"[^\x20-\x7e\n\r\t]")
 _INSTRUCTIONS: Final = re.compile(
     r"ignore (?:all |any )?(?:the )?(?:previous|prior|above|earlier|other) (?:instructions|prompts)"
     r"|disregard (?:all |any |the )?(?:previous|prior|above|earlier)"
@@ -50,6 +52,8 @@ _DESTRUCTIVE: Final = re.compile(
 )
 def _hidden(subject: Subject) -> Iterator[Hit]:
     for pointer, text in _texts(subject):
+        if not _UNUSUAL.search(text):
+            continue
         found = [char for at, char in enumerate(text) if _is_hidden(text, at)]
         if found:
             shown = ", ".join(f"U+{ord(char):04X}" for char in dict.fromkeys(found[:8]))

@@ -112,7 +112,8 @@ def _input_object(subject: Subject) -> Iterator[Hit]:
     date=_DATE,
 )
 def _output_object(subject: Subject) -> Iterator[Hit]:
-    if (subject.contract.protocol_version or "") >= "2026-07-28":
+    version = subject.contract.protocol_version
+    if version is None or version >= "2026-07-28":
         return
     for _, pointer, tool in subject.tools():
         schema = tool.get("outputSchema")
