@@ -66,6 +66,13 @@ def test_revisions(mcp_client, request):
     assert mcp_client.protocol_version in request.node.name
 
 
+@pytest.mark.mcp_clients(
+    plain={{}}, cautious={{"client_info": {{"name": "cautious", "version": "1"}}, "roots": ["/"]}}
+)
+def test_clients(assert_tool, request):
+    assert_tool("list-roots", error="plain" in request.node.name)
+
+
 def test_snapshot(assert_tool):
     assert_tool("structured-weather", {{"city": "Bern"}}, snapshot=True)
 
@@ -110,12 +117,12 @@ def test_fixtures_for_functions_and_coroutines_leave_nothing_behind(
 ) -> None:
     project.makepyfile(test_all=PROJECT)
     done = project.runpytest_subprocess("--mcp-update", "-q", timeout=100)
-    done.assert_outcomes(passed=7)
+    done.assert_outcomes(passed=9)
     assert leftover(project.path) == []
     assert "‹" not in (snapshot := (project.path / "test_all.mcp.snap.json").read_text())
     assert "test_snapshot: structured-weather" in snapshot
     done = project.runpytest_subprocess("-q", "-n", "2", timeout=100)
-    done.assert_outcomes(passed=7)
+    done.assert_outcomes(passed=9)
     assert leftover(project.path) == []
 
 

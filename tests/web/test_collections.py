@@ -390,3 +390,13 @@ async def test_a_call_and_a_recorded_request_are_saved_as_tests(tmp_path: Path) 
     found = json.loads((folder(tmp_path) / "t.mcp.snap.json").read_text())["snapshots"]
     assert found["five"] == found["recorded"]
     assert found["five"]["structuredContent"] == {"sum": 5}
+    async with site(tmp_path) as web, web.page() as page:  # snapshots follow their tests
+        view = await page.ask("ShowCollection", key="t")
+        given = {"key": "t", "digest": view["digest"], "index": 0}
+        fields = {"kind": "call", "target": "add", "arguments": '{"a": 2}', "server_id": "demo"}
+        view = await page.ask("EditSavedCall", **given, name="sum", description="", **fields)
+        given = {"key": "t", "digest": view["digest"]}
+        view = await page.ask("DeleteSavedCall", **given, index=2)
+        await page.ask("RenameCollection", key="t", digest=view["digest"], folder="", name="u")
+    found = json.loads((folder(tmp_path) / "u.mcp.snap.json").read_text())["snapshots"]
+    assert list(found) == ["sum"]

@@ -88,7 +88,8 @@ def _server(history: History, run_id: str, server_id: str, path: str) -> Any:
             return {"url": event.url}
         if isinstance(event, ProcessStarted) and not any(map(is_masked, event.argv)):
             command, *args = event.argv
-            return {"command": _portable(command), "args": args, **_cwd(event.cwd, path)}
+            found: dict[str, Any] = {"command": _portable(command)}
+            return found | ({"args": args} if args else {}) | _cwd(event.cwd, path)
     text = f"{server_id} is not configured, and how it was reached was masked; add --server NAME"
     raise CommandError(text)
 

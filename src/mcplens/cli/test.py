@@ -23,6 +23,19 @@ if TYPE_CHECKING:
 _MOST_JOBS = 8
 
 
+def _made_folder(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """A folder that can be written to: better refused before a server is started than after."""
+    if value is None or ctx.resilient_parsing:
+        return value
+    try:
+        os.makedirs(value, exist_ok=True)
+    except OSError as problem:
+        raise click.BadParameter(f"{value!r} cannot be made: {problem.strerror}") from None
+    if not os.access(value, os.W_OK):
+        raise click.BadParameter(f"{value!r} cannot be written: permission denied")
+    return value
+
+
 @click.command("test")
 @click.argument("files", nargs=-1, metavar="[FILES]...")
 @click.option(
@@ -60,7 +73,12 @@ _MOST_JOBS = 8
     callback=writable_file,
     help="Append a Markdown summary; on GitHub Actions that is done by itself.",
 )
-@click.option("--trace-dir", metavar="FOLDER", help="Write the trace of each file here.")
+@click.option(
+    "--trace-dir",
+    metavar="FOLDER",
+    callback=_made_folder,
+    help="Write the trace of each file here.",
+)
 @click.option("--config", metavar="FILE", help="Use only this configuration file.")
 @click.option("--json", "is_json", is_flag=True, help="Print one JSON object per test.")
 @click.option("-q", "--quiet", "is_quiet", is_flag=True, help="Print failures and totals only.")
@@ -96,15 +114,15 @@ def command(flags: CommandOptions, /, files: tuple[str, ...], **given: Any) -> N
         _check_variables(loaded)
         resolver = ServerResolver(flags.config, confirm=lambda entry: _confirm_entry(flags, entry))
         _resolve_names(resolver, loaded)
-    run = TestRun(
-        loaded,
-        resolver,
-        _options(flags, given),
-        junit=given["junit"],
-        summary=given["summary"] or os.environ.get("GITHUB_STEP_SUMMARY"),
-        is_json=given["is_json"],
-        is_quiet=given["is_quiet"],
-    )
+        run = TestRun(
+            loaded,
+            resolver,
+            _options(flags, given),
+            junit=given["junit"],
+            summary=given["summary"] or os.environ.get("GITHUB_STEP_SUMMARY"),
+            is_json=given["is_json"],
+            is_quiet=given["is_quiet"],
+        )
     try:
         code = asyncio.run(run.run())
     except KeyboardInterrupt:

@@ -8,6 +8,8 @@ the JSONPaths that a test ignores. Compared in the same form. Blocking; called b
 from __future__ import annotations
 
 import copy
+import hashlib
+import os
 import re
 from collections.abc import Sequence
 from typing import Any, Final
@@ -24,6 +26,7 @@ SNAPSHOT_SUFFIX: Final = ".mcp.snap.json"
 FORMAT: Final = "mcplens-snapshots"
 VERSION: Final = 1
 IGNORED: Final = "‹ignored›"
+_LONGEST_TEXT: Final = 4_000
 # What differs from run to run in any text: the name of the rule, and what it replaces.
 RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("uuid", re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.I)),
@@ -81,7 +84,13 @@ def _steady(value: Any) -> Any:
         return value
     for name, pattern in RULES:
         value = pattern.sub(f"‹{name}›", value)
-    return value
+    return value if len(value) <= _LONGEST_TEXT else _short(value)
+
+
+def _short(text: str) -> str:
+    """A picture or a book, by its digest: a snapshot is read by people."""
+    digest = hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
+    return f"‹{len(text)} characters, SHA-256 {digest[:16]}›"
 
 
 class Snapshots:
@@ -108,6 +117,16 @@ class Snapshots:
             self._known[name] = self._new[name] = value
         return is_change
 
+    def move(self, name: str, new_name: str) -> None:
+        """Follow a test that was renamed."""
+        if name in self._known and name != new_name:
+            self._known[new_name] = self._new[new_name] = self._known.pop(name)
+
+    def drop(self, name: str) -> None:
+        """Forget the snapshot of a test that is gone."""
+        if name in self._known:
+            self._new[name] = self._known.pop(name)
+
     def write(self, names: Sequence[str] | None = None) -> int:
         """Write the file if anything changed, with the snapshots of these tests only; the number
         of changes.
@@ -128,8 +147,6 @@ class Snapshots:
 
 
 def _read(path: str) -> dict[str, Any]:
-    import os
-
     if not os.path.exists(path):
         return {}
     try:

@@ -102,11 +102,14 @@ async def in_thread(client: SyncClient, work: Callable[[Client], Any]) -> Any:
 
 @contextlib.contextmanager
 def connected(
-    request: pytest.FixtureRequest, server: McpServer, revision: str | None
+    request: pytest.FixtureRequest,
+    server: McpServer,
+    revision: str | None,
+    identity: Mapping[str, Any],
 ) -> Iterator[Session]:
     """A connected session; its server has ended when the block has."""
     bus = Bus(SystemClock())
-    options: dict[str, Any] = {**_OPTIONS, **server.options}
+    options: dict[str, Any] = {**_OPTIONS, **server.options, **identity}
     if revision is not None:
         options["protocol_version"] = revision
     trace = _trace_path(request)

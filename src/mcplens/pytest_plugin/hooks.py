@@ -18,6 +18,8 @@ _MARKS: Final = (
     "a URL or a configured name; options are those of mcplens.connect()",
     "mcp_revisions(*revisions): run the test with each of these protocol revisions",
     "mcp_transports(*names): run the test over each of these transports of its mcp_server",
+    "mcp_clients(**options): run the test as each of these clients, by name; options are those of "
+    "mcplens.connect(), such as client_info, capabilities and request_timeout_s",
 )
 # What a test talked to, for the report of its failure.
 _SESSIONS: Final = pytest.StashKey[list[Any]]()
@@ -58,7 +60,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     marks = {
         name: metafunc.definition.get_closest_marker(name)
-        for name in ("mcp_revisions", "mcp_transports")
+        for name in ("mcp_revisions", "mcp_transports", "mcp_clients")
     }
     revisions = marks["mcp_revisions"]
     given = metafunc.config.getoption("--mcp-revisions")
@@ -69,6 +71,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("mcp_revision", wanted, indirect=True, scope="function")
     if (transports := marks["mcp_transports"]) is not None:
         metafunc.parametrize("mcp_transport", transports.args, indirect=True, scope="function")
+    if (clients := marks["mcp_clients"]) is not None:
+        values, names = list(clients.kwargs.values()), list(clients.kwargs)
+        metafunc.parametrize("mcp_identity", values, indirect=True, scope="function", ids=names)
 
 
 @pytest.fixture
@@ -84,6 +89,12 @@ def mcp_transport(request: pytest.FixtureRequest) -> str | None:
 
 
 @pytest.fixture
+def mcp_identity(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Who the client says it is: options of `mcplens.connect()`."""
+    return dict(getattr(request, "param", None) or {})
+
+
+@pytest.fixture
 def mcp_server(request: pytest.FixtureRequest, mcp_transport: str | None) -> Iterator[McpServer]:
     """The server of a test: from its mark, `--mcp-server`, `mcp_server` of the ini file, or the
     only server of the project's configuration. Over HTTP it runs for as long as the test."""
@@ -95,7 +106,10 @@ def mcp_server(request: pytest.FixtureRequest, mcp_transport: str | None) -> Ite
 
 @pytest.fixture
 def mcp_client(
-    request: pytest.FixtureRequest, mcp_server: McpServer, mcp_revision: str | None
+    request: pytest.FixtureRequest,
+    mcp_server: McpServer,
+    mcp_revision: str | None,
+    mcp_identity: dict[str, Any],
 ) -> Iterator[Any]:
     """A connected client: `mcplens.Client` in a coroutine, `mcplens.SyncClient` elsewhere.
 
@@ -105,7 +119,7 @@ def mcp_client(
     from mcplens.pytest_plugin.clients import connected
 
     sessions = request.node.stash.setdefault(_SESSIONS, [])
-    with connected(request, mcp_server, mcp_revision) as session:
+    with connected(request, mcp_server, mcp_revision, mcp_identity) as session:
         sessions.append(session)
         yield session.facade
 

@@ -75,13 +75,24 @@ async def run_files(
 
     async def one(file: LoadedFile, outcome: FileOutcome) -> None:
         async with free:
-            await run_file(file, outcome, resolver, options)
+            try:
+                await run_file(file, outcome, resolver, options)
+            except Exception as problem:  # of this file alone: the others go on
+                _fail_rest(outcome, classify(problem))
             if ended is not None:
                 ended(outcome)
 
     async with asyncio.TaskGroup() as group:
         for file, outcome in zip(files, outcomes, strict=True):
             group.create_task(one(file, outcome))
+
+
+def _fail_rest(outcome: FileOutcome, error: InspectorError) -> None:
+    """A file whose run broke off: what has not passed has failed, and says why."""
+    for step in outcome.steps:
+        if step.status in ("waiting", "running"):
+            step.status = "failed"
+            step.problems = [f"{error.code}: {error.message}"]
 
 
 async def run_file(

@@ -74,9 +74,9 @@ def load_file(path: str, wanted: Wanted | None = None) -> LoadedFile:
         TestFileProblem: it is not a test file.
         ConfigurationError: it cannot be read.
     """
-    if os.path.getsize(path) > LARGEST_BYTES:
-        raise invalid(f"{path} is larger than {LARGEST_BYTES // 1024} kB", file=path)
     text = read_text(path)
+    if len(text) > LARGEST_BYTES:
+        raise invalid(f"{path} is larger than {LARGEST_BYTES // 1024} kB", file=path)
     content = read_test_file(text)
     steps = content.steps
     if wanted is not None:

@@ -7,8 +7,10 @@ collection_runs.py.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, Literal
 
 import msgspec
@@ -18,6 +20,8 @@ from mcplens.collections.folder import CollectionFolder, Content, changed_on_dis
 from mcplens.collections.kept_results import LARGEST, KeptResult, KeptResults
 from mcplens.collections.model import Step, StepKind, step_fields
 from mcplens.collections.secret_arguments import without_secrets
+from mcplens.collections.shown_values import ValueMasker
+from mcplens.collections.snapshots import Snapshots, comparable, snapshot_path
 from mcplens.collections.variables import PlaceholderProblem, escape, fill_in, variables_in
 from mcplens.collections.yaml_edits import append_step, remove_step, replace_step
 from mcplens.config.environment import Environment
@@ -201,6 +205,7 @@ class SavedCalls:
         text = _edit(lambda: replace_step(content.text, index, changed))
         written = self.folder.write(content, text)
         self.results.move(content.file.path, former.name, content.file.path, name)
+        _change_snapshots(content.file.path, lambda known: known.move(former.name, name))
         return written
 
     def remove(self, key: str, digest: str, index: int) -> Content:
@@ -209,6 +214,7 @@ class SavedCalls:
         step = self.step(content, index)
         written = self.folder.write(content, _edit(lambda: remove_step(content.text, index)))
         self.results.forget(content.file.path, step.name)
+        _change_snapshots(content.file.path, lambda known: known.drop(step.name))
         return written
 
     def rename(self, key: str, digest: str, folder: str, name: str) -> Content:
@@ -217,6 +223,10 @@ class SavedCalls:
         file = self.folder.rename(content, folder, name)
         for step in content.collection.steps:
             self.results.move(content.file.path, step.name, file.path)
+        former = snapshot_path(content.file.path)
+        if os.path.exists(former):
+            with contextlib.suppress(OSError):  # the tests then say that it is missing
+                os.rename(former, snapshot_path(file.path))
         return self.folder.read(file)
 
     def step(self, content: Content, index: int) -> Step:
@@ -298,14 +308,21 @@ def write_snapshot(path: str, name: str, result: Any, keys: Iterable[str]) -> No
     Raises:
         ConfigurationError: the file of snapshots cannot be read or written.
     """
-    from mcplens.collections.shown_values import ValueMasker
-    from mcplens.collections.snapshots import Snapshots, comparable
-
     masker = ValueMasker(keys)
     masker.learn(result)
     snapshots = Snapshots(path)
     snapshots.put(name, comparable(result, masker))
     snapshots.write()
+
+
+def _change_snapshots(path: str, change: Callable[[Snapshots], None]) -> None:
+    """Follow a step in the snapshots of its file; one that cannot be changed is left as it is."""
+    if not os.path.exists(snapshot_path(path)):
+        return
+    with contextlib.suppress(InspectorError):
+        snapshots = Snapshots(path)
+        change(snapshots)
+        snapshots.write()
 
 
 def without_secret_members(value: Any, keys: tuple[str, ...]) -> Any:
