@@ -40,6 +40,11 @@ SCREENS = {
     "logs": ("/s/demo/logs", "All servers"),
     "traffic": ("/s/demo/traffic", "All events"),
     "auth": ("/s/demo/auth", "demo asks for no sign-in"),
+    "skills": ("/s/demo/skills", "Turn a transcript into minutes."),
+    "skill": (
+        "/s/demo/skills/skill%3A%2F%2Fmcplens-demo%2Fmeeting-minutes%2FSKILL.md",
+        "Requested, ignored",
+    ),
     "collections": ("/collections", "No saved calls yet"),
     "gateway": ("/gateway", "The gateway is off"),
     "settings": ("/settings", "Default"),

@@ -19,6 +19,7 @@ const resources = lazyModule(() => import("./screens/resources/Resources"));
 const prompts = lazyModule(() => import("./screens/prompts/Prompts"));
 const tasks = lazyModule(() => import("./screens/tasks/Tasks"));
 const logs = lazyModule(() => import("./screens/logs/Logs"));
+const skills = lazyModule(() => import("./screens/skills/Skills"));
 const auth = lazyModule(() => import("./screens/auth/Auth"));
 const collections = lazyModule(() => import("./screens/collections/Collections"));
 const gateway = lazyModule(() => import("./screens/gateway/Gateway"));
@@ -48,6 +49,7 @@ const OF_SERVER: RouteObject[] = [
   screen("logs", logs, (module) => module.Logs),
   screen("traffic/:item?", traffic, (module) => module.Traffic),
   screen("auth", auth, (module) => module.Auth),
+  screen("skills/:item?", skills, (module) => module.Skills),
 ];
 
 const ALL: RouteObject[] = [

@@ -97,13 +97,14 @@ export function ScreenTabs({ server }: { server: ServerView | null }) {
   );
   const bar = useRef<HTMLElement>(null);
   const tabs = TABS.filter((tab) => isTabShown(tab, server, place, hasTaskViews));
-  const isCut = useIsCut(bar, tabs.map((tab) => tab.label).join());
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the chosen tab follows the address
+  const labels = tabs.map((tab) => tab.label).join();
+  const isCut = useIsCut(bar, labels);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the chosen tab follows the address, and tabs that come in before it
   useEffect(() => {
     bar.current
       ?.querySelector(".active")
       ?.scrollIntoView?.({ inline: "nearest", block: "nearest" });
-  }, [place.screen, isCut]);
+  }, [place.screen, isCut, labels]);
   return (
     <div className={css.bar} data-cut={isCut || undefined}>
       <nav className={css.tabs} aria-label="Screens" ref={bar}>

@@ -4,6 +4,7 @@ import type { IconName } from "../components/Icon";
 import { lastPath } from "../state/lastVisited";
 import { CATALOGS, offers, offersTasks } from "../state/lists";
 import { type PageLocation, pathTo, type Screen } from "../state/navigation";
+import { skillSettings } from "../state/protocol";
 
 // Tabs that a key leads to; a screen keeps its key, whichever tabs are shown.
 export const DIGITS = 9;
@@ -36,6 +37,13 @@ export const TABS: Tab[] = [
     words: "files templates uri read documents",
   },
   { label: "Prompts", icon: "prompts", screen: "prompts", words: "templates messages" },
+  {
+    label: "Skills",
+    icon: "skills",
+    screen: "skills",
+    words: "skill.md agent manifest digest",
+    isKeyless: true,
+  },
   { label: "Tasks", icon: "tasks", screen: "tasks", words: "background jobs long-running" },
   { label: "Logs", icon: "logs", screen: "logs", words: "stderr output console debug" },
   {
@@ -73,11 +81,6 @@ export const TABS: Tab[] = [
 const hasApps = (server: ServerView | null): boolean =>
   server?.lists.some((list) => list.has_apps) === true;
 
-/** Whether a screen can be gone to: a sign-in or an app only where there is one. */
-export const isScreenOffered = ({ screen }: Tab, server: ServerView | null, place: PageLocation) =>
-  screen === place.screen ||
-  (screen === "auth" ? Boolean(server?.auth) : screen !== "apps" || hasApps(server));
-
 /** The tabs that digits lead to, as far as there are digits. */
 export const KEYED = TABS.filter(({ isKeyless }) => !isKeyless);
 
@@ -88,6 +91,21 @@ function capabilitiesOf({ server_id, state, capabilities }: ServerView): Record<
   if (state === "CONNECTED") declared.set(server_id, capabilities);
   return declared.get(server_id) ?? capabilities;
 }
+
+/** Whether a screen can be gone to: a sign-in, an app or skills only where there are any. */
+export function isScreenOffered(
+  { screen }: Tab,
+  server: ServerView | null,
+  place: PageLocation,
+): boolean {
+  if (screen === place.screen) return true;
+  if (screen === "auth") return Boolean(server?.auth);
+  if (screen === "apps") return hasApps(server);
+  return screen !== "skills" || (server !== null && hasSkills(capabilitiesOf(server)));
+}
+
+const hasSkills = (capabilities: Record<string, unknown>): boolean =>
+  skillSettings(capabilities) !== undefined;
 
 /** Whether a server was used: only then it has logs. */
 export const isUsed = ({

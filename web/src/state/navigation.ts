@@ -15,6 +15,7 @@ const SCREENS = [
   "logs",
   "traffic",
   "auth",
+  "skills",
 ] as const;
 export type Screen = (typeof SCREENS)[number];
 

@@ -1,6 +1,6 @@
 // What follows from the revision of MCP and the transport that a server uses.
 import type { ServerView } from "../api/types";
-import { isObject } from "../values/jsonObject";
+import { fieldsOf, isObject } from "../values/jsonObject";
 
 export const STATELESS = "2026-07-28";
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
@@ -12,6 +12,10 @@ export const DEFAULT_EXTENSIONS: Record<string, unknown> = {
   [UI_EXTENSION]: { mimeTypes: ["text/html;profile=mcp-app"] },
   [SKILLS_EXTENSION]: {},
 };
+/** What a server declares about skills; undefined if it has none. */
+export const skillSettings = (capabilities: Record<string, unknown>): unknown =>
+  fieldsOf(capabilities.extensions)[SKILLS_EXTENSION];
+
 const META = "io.modelcontextprotocol/";
 
 type Speaks = Pick<ServerView, "protocol_version">;

@@ -1,0 +1,94 @@
+"""The Skills screen in a browser: nothing is read unasked, and every fault is explained."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from .browser import sent_by, watched
+from .site import Site
+from .test_screens import _SPILLED, THEMES
+
+BROKEN = "/s/demo/skills/skill%3A%2F%2Fmcplens-demo%2Fmeeting-minutes%2FSKILL.md"
+UNLISTED = "skill://mcplens-demo/none/SKILL.md"
+
+
+def choose_view(page: Page, name: str) -> None:
+    page.get_by_role("radiogroup", name="View").get_by_text(name, exact=True).click()
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_a_broken_skill_is_explained_on_every_view(
+    browser: Browser, demo: Site, width: int
+) -> None:
+    size = {"width": width, "height": 900 if width > 500 else 844}
+    findings: dict[str, list[str]] = {}
+    with watched(browser, demo, viewport=size, reduced_motion="reduce") as window:
+        sent = sent_by(window)
+        page = window.enter(BROKEN)
+
+        def look(name: str) -> None:
+            for theme, rules in THEMES.items():
+                page.emulate_media(color_scheme=theme)
+                if found := window.axe(*rules):
+                    findings[f"{name} {theme}"] = found
+                window.shoot(f"skill-{name}-{theme}-{width}")
+            if spilled := page.evaluate(_SPILLED):
+                findings[f"{name} is too wide"] = spilled
+
+        panel = page.get_by_role("region", name="Skill meeting-minutes")
+        asked = panel.get_by_role("region", name="Requested, ignored")
+        expect(asked).to_contain_text('allowed-tools: "Bash Read"')
+        assert not [text for text in sent if "CheckSkillFile" in text or "VerifySkills" in text]
+
+        panel.get_by_role("button", name="Verify", exact=True).click()
+        manifest = panel.get_by_role("table", name="Manifest")
+        expect(manifest.get_by_role("row", name="TEMPLATE.md")).to_contain_text("differs")
+        about = panel.get_by_role("list", name="About the files")
+        expect(about).to_contain_text("line ends: the file is served with CRLF")
+        expect(about).to_contain_text("76 bytes are missing")
+        panel.get_by_role("button", name="List folders").click()
+        extra = manifest.get_by_role("row", name="drafts.txt")
+        expect(extra).to_contain_text("not in the manifest")
+        panel.get_by_role("button", name="Compare with skills/get").click()
+        expect(panel).to_contain_text("skills/get gives the same entry as skills/list")
+        look("files")
+
+        choose_view(page, "Text")
+        expect(panel).to_contain_text("A host must not use this file")
+        hidden = panel.get_by_role("region", name="What a reader does not see")
+        expect(hidden).to_contain_text("U+200B ZERO WIDTH SPACE")
+        expect(hidden).to_contain_text("A model reads this comment")
+        expect(panel.get_by_role("heading", name="Meeting minutes", exact=True)).to_be_visible()
+        look("rendered")
+        panel.get_by_text("Source", exact=True).click()
+        expect(panel).to_contain_text("⟦U+200B⟧")
+        look("source")
+
+        choose_view(page, "Front matter")
+        row = panel.get_by_role("table", name="Front matter").get_by_role("row", name="beta")
+        expect(row).to_contain_text("differs")
+        expect(panel).to_contain_text("quote it")
+        look("front-matter")
+        choose_view(page, "Entry")
+        look("entry")
+        window.assert_clean()
+    assert findings == {}
+
+
+def test_the_list_verifies_all_and_opens_a_skill_by_its_uri(browser: Browser, demo: Site) -> None:
+    with watched(browser, demo) as window:
+        page = window.enter("/s/demo/tools")
+        page.get_by_role("navigation", name="Screens").get_by_role("link", name="Skills").click()
+        page.get_by_role("button", name="Verify all").click()
+        rows = page.get_by_role("listbox", name="Skills")
+        expect(rows).to_contain_text("as listed")
+        expect(rows).to_contain_text("3 files differ")
+        page.get_by_label("URI of a SKILL.md that is not listed").fill(UNLISTED)
+        page.get_by_role("button", name="Open", exact=True).click()
+        expect(page.get_by_text("The server has no such skill, listed or not")).to_be_visible()
+        page.get_by_role("option", name="release-notes").click()
+        panel = page.get_by_role("region", name="Skill release-notes")
+        panel.get_by_role("button", name="assets/badge.png").click()
+        expect(panel).to_contain_text("that are not text (image/png)")
+        window.assert_clean()

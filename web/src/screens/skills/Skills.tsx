@@ -1,0 +1,82 @@
+// The skills of a server: the list with what is wrong, and the chosen skill beside it.
+import { useState } from "react";
+import { useNavigate } from "react-router";
+import type { ServerView, SkillView } from "../../api/types";
+import { EmptyState } from "../../components/EmptyState";
+import { ErrorNote } from "../../components/ErrorNote";
+import { SplitPane } from "../../components/SplitPane";
+import { DisconnectedBanner } from "../../servers/DisconnectedBanner";
+import { NotConnected } from "../../servers/NotConnected";
+import { pathTo, usePageLocation } from "../../state/navigation";
+import { skillSettings } from "../../state/protocol";
+import { useInspector } from "../../state/store";
+import { SkillList } from "./SkillList";
+import { SkillPanel } from "./SkillPanel";
+import { UnlistedSkill } from "./UnlistedSkill";
+import { type Skills as Loaded, useSkills } from "./useSkills";
+
+interface ChosenProps {
+  server: ServerView;
+  skills: Loaded;
+  item: string | null;
+}
+
+function Chosen({ server, skills, item }: ChosenProps) {
+  const [got, setGot] = useState<SkillView | null>(null);
+  const { list } = skills;
+  if (item === null)
+    return (
+      <EmptyState icon="skills" title="Choose a skill">
+        Its files, text and front matter appear here. Nothing of it is read before you ask for it.
+      </EmptyState>
+    );
+  const listed = list?.skills.find(({ uri }) => uri === item);
+  const skill = listed ?? (got?.uri === item ? got : null);
+  if (skill)
+    return <SkillPanel key={`${server.server_id} ${item}`} {...{ server, skill, skills }} />;
+  if (!list) return <EmptyState icon="skills" title="Loading…" />;
+  return <UnlistedSkill key={item} serverId={server.server_id} uri={item} onFound={setGot} />;
+}
+
+export function Skills() {
+  const { server_id, item } = usePageLocation();
+  const serverId = server_id ?? "";
+  const navigate = useNavigate();
+  const server = useInspector((state) => state.servers.get(serverId));
+  const skills = useSkills(server);
+  const isConnected = server?.state === "CONNECTED";
+  if (!server || (!isConnected && !skills.list))
+    return <NotConnected server={server} icon="skills" />;
+  if (isConnected && skillSettings(server.capabilities) === undefined)
+    return (
+      <EmptyState icon="skills" title="This server offers no skills">
+        It did not declare the extension io.modelcontextprotocol/skills.
+      </EmptyState>
+    );
+  return (
+    <div className="pane">
+      <h1 className="sr">Skills of {serverId}</h1>
+      <DisconnectedBanner server={server} />
+      <SplitPane
+        name="skills.list"
+        label="Width of the list"
+        initial={360}
+        least={220}
+        most={600}
+        narrow={item === null ? "first" : "second"}
+        first={
+          <div className="pane">
+            {skills.error && <ErrorNote error={skills.error} title="The skills were not listed" />}
+            <SkillList
+              skills={skills}
+              chosen={item}
+              isConnected={isConnected}
+              onChoose={(uri) => void navigate(pathTo(serverId, "skills", uri))}
+            />
+          </div>
+        }
+        second={<Chosen server={server} skills={skills} item={item} />}
+      />
+    </div>
+  );
+}
