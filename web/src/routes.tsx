@@ -23,7 +23,7 @@ const skills = lazyModule(() => import("./screens/skills/Skills"));
 const auth = lazyModule(() => import("./screens/auth/Auth"));
 const collections = lazyModule(() => import("./screens/collections/Collections"));
 const gateway = lazyModule(() => import("./screens/gateway/Gateway"));
-const apps = lazyModule(() => import("./screens/apps/Apps"));
+const apps = lazyModule(() => import("./apps/Apps"));
 const traffic = lazyModule(() => import("./screens/traffic/Traffic"));
 
 const screen = <T,>(

@@ -62,7 +62,7 @@ export function AppPanel({ serverId, tool, call, draft = NO_ARGUMENTS }: Props) 
   const [left, setLeft] = useState<AppRun | null>(null);
   const [right, setRight] = useState<AppRun | null>(null);
   const beside = profiles[other];
-  const same = { serverId, tool, call, draft };
+  const same = { serverId, tool, call, draft, isBrief: beside !== undefined };
   const button = (
     <Button
       variant="subtle"
@@ -74,10 +74,31 @@ export function AppPanel({ serverId, tool, call, draft = NO_ARGUMENTS }: Props) 
       Host
     </Button>
   );
+  const controls = (
+    <Collapse expanded={isOpen}>
+      <div className="stack">
+        <AppControls settings={settings} profiles={profiles} onChange={setSettings} />
+        <NativeSelect
+          size="xs"
+          className={css.other}
+          label="Run beside it in"
+          data={[NONE, ...Object.keys(profiles)]}
+          value={other}
+          onChange={({ currentTarget: { value } }) => setOther(value)}
+        />
+      </div>
+    </Collapse>
+  );
   return (
     <div className={css.panel}>
       <div className={beside ? css.beside : undefined}>
-        <HostedApp {...same} settings={settings} actions={button} onRun={setLeft} />
+        <HostedApp
+          {...same}
+          settings={settings}
+          actions={button}
+          controls={controls}
+          onRun={setLeft}
+        />
         {beside && (
           <HostedApp
             {...same}
@@ -87,19 +108,6 @@ export function AppPanel({ serverId, tool, call, draft = NO_ARGUMENTS }: Props) 
           />
         )}
       </div>
-      <Collapse expanded={isOpen}>
-        <div className="stack">
-          <AppControls settings={settings} profiles={profiles} onChange={setSettings} />
-          <NativeSelect
-            size="xs"
-            className={css.other}
-            label="Run beside it in"
-            data={[NONE, ...Object.keys(profiles)]}
-            value={other}
-            onChange={({ currentTarget: { value } }) => setOther(value)}
-          />
-        </div>
-      </Collapse>
       {beside && left && right && <Differences left={left} right={right} name={other} />}
     </div>
   );

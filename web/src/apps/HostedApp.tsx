@@ -215,11 +215,16 @@ interface Props {
   settings: HostSettings;
   /** What can be done with the host, beside what can be done with the app. */
   actions: ReactNode;
+  /** Below them: what they open. */
+  controls?: ReactNode;
+  /** Whether what it said and runs under is left out: it is compared elsewhere. */
+  isBrief: boolean;
   /** Called with what is known of it, whenever that changes. */
   onRun?(run: AppRun): void;
 }
 
-export function HostedApp({ serverId, tool, call, draft, settings, actions, onRun }: Props) {
+export function HostedApp(props: Props) {
+  const { serverId, tool, call, draft, settings, actions, controls, isBrief, onRun } = props;
   const [turn, setTurn] = useState(0);
   const place = useRef<HTMLDivElement | null>(null);
   const room = useWidth(place);
@@ -242,6 +247,7 @@ export function HostedApp({ serverId, tool, call, draft, settings, actions, onRu
       <Head app={app} state={state} serverId={serverId} onReload={() => setTurn(turn + 1)}>
         {actions}
       </Head>
+      {controls}
       {call ? (
         <FollowedCall host={host} call={call} />
       ) : (
@@ -250,7 +256,7 @@ export function HostedApp({ serverId, tool, call, draft, settings, actions, onRu
       {(reason ?? note) && <Callout>{reason ?? note}</Callout>}
       {state?.phase === "closed" && <p className="dim">The app was closed.</p>}
       <Stage app={app} state={state} settings={settings} width={width} />
-      {view && host && state && (
+      {!isBrief && view && host && state && (
         <AppReport view={view} host={host} state={state} violations={violations} />
       )}
     </div>

@@ -133,7 +133,7 @@ function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: 
   );
 }
 
-const appModule = lazyModule(() => import("../../apps/AppPanel"));
+const appModule = lazyModule(() => import("../../apps/Apps"));
 
 /** The app of a tool, for the call that it was shown for. */
 function ToolApp({ call }: { call: CallView }) {

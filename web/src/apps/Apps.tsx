@@ -1,29 +1,30 @@
-// The tools of a server that have an app: the arguments of the chosen one, and its app.
+// The screen of apps: the tools that have one, the arguments of the chosen one, and its app. Tools
+// loads its panel from here too: a second entry would cut what both share into more pieces.
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
-import type { ErrorView, ServerView } from "../../api/types";
-import { AppPanel } from "../../apps/AppPanel";
-import { useItemCalls } from "../../catalog/useItemCalls";
-import { useSelectItem } from "../../catalog/useSelectItem";
-import { EmptyState } from "../../components/EmptyState";
-import { ErrorNote } from "../../components/ErrorNote";
-import { SplitPane } from "../../components/SplitPane";
-import { UntrustedText } from "../../components/UntrustedText";
-import { useRunShortcut } from "../../components/useRunShortcut";
-import { VirtualList } from "../../components/VirtualList";
-import { type Arguments, ArgumentsEditor, NO_ARGUMENTS } from "../../forms/ArgumentsEditor";
-import { useFindings } from "../../forms/useFindings";
-import { DisconnectedBanner } from "../../servers/DisconnectedBanner";
-import { NotConnected } from "../../servers/NotConnected";
-import { useDraft } from "../../state/browserStorage";
-import { startCall } from "../../state/commands";
-import { appUriOf, type Item, itemTitle, type Tool } from "../../state/items";
-import { isStillLoading, itemsIn, useList } from "../../state/lists";
-import { pathTo, usePageLocation } from "../../state/navigation";
-import { useInspector } from "../../state/store";
-import { errorViewOf } from "../../state/toasts";
-import { fieldsOf } from "../../values/jsonObject";
+import type { ErrorView, ServerView } from "../api/types";
+import { useItemCalls } from "../catalog/useItemCalls";
+import { useSelectItem } from "../catalog/useSelectItem";
+import { EmptyState } from "../components/EmptyState";
+import { ErrorNote } from "../components/ErrorNote";
+import { SplitPane } from "../components/SplitPane";
+import { UntrustedText } from "../components/UntrustedText";
+import { useRunShortcut } from "../components/useRunShortcut";
+import { VirtualList } from "../components/VirtualList";
+import { type Arguments, ArgumentsEditor, NO_ARGUMENTS } from "../forms/ArgumentsEditor";
+import { useFindings } from "../forms/useFindings";
+import { DisconnectedBanner } from "../servers/DisconnectedBanner";
+import { NotConnected } from "../servers/NotConnected";
+import { useDraft } from "../state/browserStorage";
+import { startCall } from "../state/commands";
+import { appUriOf, type Item, itemTitle, type Tool } from "../state/items";
+import { isStillLoading, itemsIn, useList } from "../state/lists";
+import { pathTo, usePageLocation } from "../state/navigation";
+import { useInspector } from "../state/store";
+import { errorViewOf } from "../state/toasts";
+import { fieldsOf } from "../values/jsonObject";
+import { AppPanel } from "./AppPanel";
 import css from "./Apps.module.css";
 
 const row = (item: Item<Tool>) => (
@@ -176,3 +177,5 @@ export function Apps() {
     </div>
   );
 }
+
+export { AppPanel };
