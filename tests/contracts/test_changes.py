@@ -48,8 +48,37 @@ def test_a_renamed_tool_is_found_among_others_by_schema_description_and_name() -
     assert ("tool-renamed", "/tools/user_get") in found
     assert ("tool-renamed", "/tools/sum") in found
     assert ("tool-added", "/tools/list_users") in found
+    # Libraries make titles of the function's name.
+    titled = [
+        {
+            "name": name,
+            "inputSchema": {
+                "type": "object",
+                "title": f"{name}Arguments",
+                "properties": {"title": {"type": "string", "title": "Title"}},
+            },
+        }
+        for name in ("old_name", "new_name")
+    ]
+    renamed = rules(compare(contract(titled[0]), contract(titled[1])))
+    assert renamed[0] == ("tool-renamed", "/tools/new_name")
+    assert ("title-changed", "/tools/new_name/inputSchema/title") in renamed
     # Without arguments and a description nothing tells that it is the same tool.
     assert ("tool-removed", "/tools/ping") in found
+
+
+def test_capabilities_count_and_their_empty_containers_do_not() -> None:
+    def offers(**capabilities: Any) -> Contract:
+        return Contract(name="one", capabilities=capabilities, lists=contract().lists)
+
+    before = offers(experimental={}, tools={"listChanged": True}, resources={"subscribe": True})
+    after = offers(tools={"listChanged": False}, resources={}, extensions={"x/y": {}}, logging={})
+    assert rules(compare(before, after)) == [
+        ("capability-removed", "/capabilities/resources/subscribe"),
+        ("list-changed-removed", "/capabilities/tools/listChanged"),
+        ("capability-added", "/capabilities/extensions/x~1y"),
+        ("capability-added", "/capabilities/logging"),
+    ]
 
 
 def test_a_list_that_one_side_does_not_know_is_not_compared() -> None:

@@ -190,8 +190,8 @@ def _print(comparison: Comparison) -> None:
     for change in comparison.changes:
         colour = _COLOURS[change.change_class]
         head = output.style(f"  {change.change_class:<9}", fg=colour)
-        output.say(head + f" {shown_pointer(change.pointer)}  {output.one_line(change.message)}")
-        output.say(output.style(f"            {change.rule}", dim=True))
+        text = f" {shown_pointer(change.pointer)}  {output.one_line(change.message)}"
+        output.say(head + text + output.style(f"  [{change.rule}]", dim=True))
     for kind in comparison.not_compared:
         output.note(f"note: {kind} were not compared: one side does not know all of them")
     if words := advice(comparison):

@@ -76,6 +76,7 @@ RULES: Final = {
             deprecated="The server announces that it will be removed.",
             mime_type_changed="Clients read the content by its type.",
             resource_name_changed="Clients may find a resource by its name.",
+            list_changed_removed="Clients are no longer notified when the list changes.",
             revision_changed="Another protocol revision has other rules.",
             server_name_changed="Clients may recognise the server by its name.",
             extension_changed="Clients act on the metadata of an extension.",

@@ -23,6 +23,8 @@ _PLAIN: Final = {
     "title": "title-changed", "icons": "icons-changed", "description": "description-changed",
     "mimeType": "mime-type-changed", "size": "size-changed",
 }  # fmt: skip
+# Members of the capabilities that say nothing by themselves.
+_CONTAINERS: Final = ("/capabilities/experimental", "/capabilities/extensions")
 # Metadata that MCP or one of its extensions defines; other names are the server's own.
 _EXTENSIONS: Final = ("ui", "io.modelcontextprotocol")
 
@@ -104,8 +106,13 @@ def _compare_capabilities(
     for key in sorted({*old, *new}):
         place = join(pointer, key)
         one, other = _is_on(old.get(key)), _is_on(new.get(key))
-        if one and not other:
-            report("capability-removed", place, "removed")
+        if place in _CONTAINERS:  # what counts is in it
+            members = (side.get(key) for side in (old, new))
+            before, after = (value if isinstance(value, dict) else {} for value in members)
+            _compare_capabilities(before, after, place, report)
+        elif one and not other:
+            rule = "list-changed-removed" if key == "listChanged" else "capability-removed"
+            report(rule, place, "removed")
         elif other and not one:
             report("capability-added", place, "added")
         elif isinstance(old.get(key), dict) and isinstance(new.get(key), dict):

@@ -12,6 +12,8 @@ from mcplens.contracts.canonical import canonical
 
 # Of several candidates with equal schemas and other descriptions, one this alike in name is meant.
 _ALIKE: Final = 0.5
+# Members whose own members are named by the server: a property may be called title.
+_BY_NAME: Final = ("properties", "patternProperties", "$defs", "definitions")
 # Beyond this, pairing everything with everything takes too long; all count as removed and added.
 _MOST: Final = 2_000
 
@@ -41,7 +43,20 @@ def _shape(kind: str, item: Any) -> bytes | None:
         return None
     if kind == "prompts":
         return canonical(item.get("arguments") or [])
-    return canonical([item.get("inputSchema"), item.get("outputSchema")])
+    return canonical([_untitled(item.get("inputSchema")), _untitled(item.get("outputSchema"))])
+
+
+def _untitled(schema: Any, is_by_name: bool = False) -> Any:
+    """A schema without titles, which libraries make of the function's name (`addArguments`)."""
+    if isinstance(schema, list):
+        return [_untitled(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {
+        key: _untitled(value, is_by_name=not is_by_name and key in _BY_NAME)
+        for key, value in schema.items()
+        if is_by_name or key != "title"
+    }
 
 
 def _is_trivial(kind: str, item: dict[str, Any]) -> bool:
