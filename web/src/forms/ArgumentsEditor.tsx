@@ -8,6 +8,7 @@ import { ModuleLoading } from "../components/ModuleLoading";
 import { parseJson, pretty } from "../values/json";
 import { Findings } from "./Findings";
 import { FormErrorBoundary } from "./FormErrorBoundary";
+import { withoutField } from "./fieldFindings";
 import { type FormPlan, namesWithoutField, planForm } from "./formSchema";
 import { FormValueContext, withValueAt } from "./formValue";
 import { lossyNumber } from "./numbers";
@@ -133,7 +134,7 @@ export function ArgumentsEditor(props: Props) {
           </FormErrorBoundary>
         )}
       </div>
-      <Findings findings={findings} unchecked={unchecked} />
+      <Findings findings={isJson ? findings : withoutField(plan, findings)} unchecked={unchecked} />
     </div>
   );
 }

@@ -68,12 +68,13 @@ describe("text", () => {
     await userEvent.click(screen.getByRole("button", { name: /Use as it: a\s+b/ }));
     expect(page.sent()).toEqual({ it: "a\nb" });
   });
-  it("too short or too long is told at the field and in the list", async () => {
+  it("too short or too long is told once, at the field", async () => {
     await renderForm(one({ type: "string", minLength: 2, maxLength: 3 }), { isTried: true });
     await type("a");
-    expect(screen.getAllByText(/too short/)).toHaveLength(2);
+    expect(screen.getAllByText(/too short/)).toHaveLength(1);
     await type("bcd");
-    expect(screen.getAllByText(/too long/)).toHaveLength(2);
+    expect(screen.getAllByText(/too long/)).toHaveLength(1);
+    expect(screen.queryByLabelText("Schema violations")).toBeNull();
   });
   it("keeps a date that no picker can show", async () => {
     const page = await renderForm(one({ type: "string", format: "date", default: "tomorrow" }));
@@ -100,7 +101,7 @@ describe("numbers", () => {
     });
     await type("11");
     expect(page.sent()).toEqual({ it: 11 });
-    expect(screen.getByLabelText("Schema violations").textContent).toContain("11");
+    expect(screen.getAllByText(/^11 /)).toHaveLength(1);
   });
   it("step by the arrow keys", async () => {
     const page = await renderForm(one({ type: "number", multipleOf: 0.1, default: 0.2 }));
