@@ -81,7 +81,7 @@ def outside(uri: str) -> dict[str, Any]:
         ({"resources": "static"}, 'must be a list or "dynamic", and is text'),
         ({"resources": None}, "and is missing"),
         ({"resources": [listed("references/A.md", NOTE)]}, "does not list SKILL.md itself"),
-        ({"resources": [listed("SKILL.md", BODY)] * 2}, "is listed twice"),
+        ({"resources": [listed("SKILL.md", BODY)] * 2}, "is listed 2 times"),
         (outside("skill://docs/other/B.md"), "is outside the skill's folder"),
         (outside(f"{FOLDER}/../B.md"), "path segment '..'"),
         (outside(f"{FOLDER}/a%2Fb"), "path segment 'a%2Fb'"),
@@ -353,3 +353,24 @@ def test_links_to_the_disk_and_to_files_that_are_not_listed_are_named() -> None:
         "line 1: a link to file:///etc",
         "line 1: the link B.md leads to no file of the manifest",
     ]
+
+
+# -- what a hostile server sends ---
+
+
+def test_entries_and_files_that_were_made_to_take_time_take_none() -> None:
+    many = [listed(f"f{number % 40_000}", NOTE) for number in range(50_000)]
+    assert "is listed 2 times" in (skill(resources=many).problem or "")
+    deep = read_entry({**entry(), "uri": "skill:" + "/a" * 50_000 + "/pdf-forms/SKILL.md"})
+    check_list([deep, skill()])
+    nested: Any = "x"
+    for _ in range(500):
+        nested = {"a": nested}
+    broken = skill(frontmatter={**FRONT, "metadata": nested})
+    assert compare_entries(broken, broken) == ()
+    for text in ("<!--x-->" * 200_000, "[a](b) " * 200_000, "\u2028\u200b" * 1_000_000):
+        assert len(text_findings(skill(), f"{FOLDER}/SKILL.md", text)) <= 400
+    one = skill(resources=[listed("SKILL.md", "---\na: " + "[" * 100_000 + "\n---\n")])
+    problem = read(one, "---\na: " + "[" * 100_000 + "\n---\n").problem
+    assert problem is not None
+    assert "larger than 64 kB" in problem.text

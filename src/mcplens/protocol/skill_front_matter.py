@@ -20,6 +20,10 @@ _BLOCK: Final = re.compile(r"---[ \t]*\r?\n(?P<yaml>.*?)^---[ \t]*(?:\r?\n|\Z)",
 _EMPTY: Final = re.compile(r"---[ \t]*\r?\n---[ \t]*(?:\r?\n|\Z)")
 
 
+# Far more than people write; the parser takes a moment for it.
+_LARGEST: Final = 64 * 1024
+
+
 class FrontMatter(msgspec.Struct, kw_only=True):
     """The front matter of a file: its fields, or why it has none that can be used."""
 
@@ -55,6 +59,9 @@ def read_front_matter(data: bytes) -> FrontMatter:
 
 
 def _read_fields(front: FrontMatter) -> None:
+    if len(front.yaml) > _LARGEST:
+        front.problem = f"the front matter is larger than {_LARGEST // 1024} kB"
+        return
     try:
         node = parse(front.yaml, deepest=DEEPEST)
         if not isinstance(node.value, dict):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -15,6 +16,9 @@ from mcplens.protocol.skills import Skill, SkillFinding
 
 # More is not shown one by one.
 MOST_SHOWN: Final = 200
+# What is searched of a text: far more than a model is given of a skill, and no second of work.
+_MOST_SEARCHED: Final = 1_000_000
+_MOST_LINKS: Final = 1000
 
 _COMMENT: Final = re.compile(r"<!--(?P<text>.*?)(?:-->|\Z)", re.DOTALL)
 _LINK: Final = re.compile(r"\]\(\s*<?(?P<url>[^)\s>]+)")
@@ -34,27 +38,35 @@ class HiddenPart(msgspec.Struct, frozen=True):
 
 def hidden_parts(text: str) -> list[HiddenPart]:
     """The hidden characters and HTML comments of a text, in their order."""
-    found = []
-    for index, letter in enumerate(text):
-        if letter not in "\n\r\t" and not letter.isprintable() and _is_hidden(text, index):
-            found.append(HiddenPart("character", *_place(text, index), character_name(letter)))
-            if len(found) == MOST_SHOWN:
-                break
-    for match in _COMMENT.finditer(text):
+    text = text[:_MOST_SEARCHED]
+    found: list[HiddenPart] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.isprintable() or len(found) >= MOST_SHOWN:
+            continue
+        for index, letter in enumerate(line):
+            if (
+                letter not in "\r\t"
+                and not letter.isprintable()
+                and _is_hidden(line, index, number)
+            ):
+                found.append(HiddenPart("character", number, index + 1, character_name(letter)))
+                if len(found) >= MOST_SHOWN:
+                    break
+    for match in islice(_COMMENT.finditer(text), MOST_SHOWN):
         comment = match["text"].strip()
         found.append(HiddenPart("comment", *_place(text, match.start()), comment))
     return sorted(found, key=lambda one: (one.line, one.column))[:MOST_SHOWN]
 
 
-def _is_hidden(text: str, index: int) -> bool:
-    letter = text[index]
+def _is_hidden(line: str, index: int, number: int) -> bool:
+    letter = line[index]
     category = unicodedata.category(letter)
     if category in ("Zs", "Cn", "Co"):  # no-break spaces are seen; unassigned ones may be new
         return category == "Co"
-    if letter == "\ufeff" and index == 0:
+    if letter == "\ufeff" and index == 0 and number == 1:
         return False  # a byte order mark has a finding of its own
     if letter in _EMOJI_PARTS:
-        before = text[index - 1] if index else ""
+        before = line[index - 1] if index else ""
         return not before or unicodedata.category(before) not in ("So", "Sk", "Mn", "Me")
     return True
 
@@ -95,7 +107,7 @@ def _count(number: int, what: str) -> str:
 
 def _link_findings(skill: Skill, uri: str, text: str) -> list[SkillFinding]:
     found = []
-    for match in _LINK.finditer(text):
+    for match in islice(_LINK.finditer(text[:_MOST_SEARCHED]), _MOST_LINKS):
         url = match["url"]
         line = _place(text, match.start())[0]
         if url.lower().startswith("file:"):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
@@ -250,8 +251,11 @@ def _read_file(
 def _manifest_findings(skill: Skill) -> list[SkillFinding]:
     found = []
     uris = [file.uri for file in skill.files]
-    for uri in dict.fromkeys(uri for uri in uris if uris.count(uri) > 1) if _repeats(uris) else ():
-        found.append(SkillFinding("manifest", f"{uri} is listed twice", uri=uri))
+    found += [
+        SkillFinding("manifest", f"{uri} is listed {count} times", uri=uri)
+        for uri, count in Counter(uris).items()
+        if count > 1
+    ]
     if skill.uri not in uris:
         found.append(SkillFinding("manifest", f"the manifest does not list {SKILL_FILE} itself"))
     folded: dict[str, str] = {}
@@ -317,6 +321,8 @@ def _check_nested(skills: Sequence[Skill]) -> None:
     by_directory = {skill.directory: skill for skill in skills if skill.uri}
     for inner in skills:
         parts = inner.directory.split("/")
+        if len(parts) > DEEPEST:
+            continue  # a path that nobody wrote by hand
         for end in range(len(parts) - 1, 0, -1):
             outer = by_directory.get("/".join(parts[:end]))
             if outer is None or outer.is_dynamic or inner.is_dynamic:
@@ -329,9 +335,12 @@ def _check_nested(skills: Sequence[Skill]) -> None:
 
 def compare_entries(listed: Skill, got: Skill) -> tuple[SkillFinding, ...]:
     """How the entry of skills/get differs from that of skills/list."""
+    one_front, other_front = listed.frontmatter, got.frontmatter
+    if max(depth_of(one_front), depth_of(other_front)) > DEEPEST:
+        one_front = other_front = {}  # such an entry is broken, and says so
     found = [
         SkillFinding("get", f"{path} differs", False, "", "", shown(one), shown(other))
-        for path, one, other in differences(listed.frontmatter, got.frontmatter)
+        for path, one, other in differences(one_front, other_front)
     ]
     if listed.is_dynamic != got.is_dynamic:
         kinds = ["dynamic" if one.is_dynamic else "a list of files" for one in (listed, got)]
@@ -367,10 +376,6 @@ def compare_directory(skill: Skill, children: Iterable[DirectoryEntry]) -> tuple
         text = f"{skill.path_of(uri)} is in the manifest and not in the folder"
         found.append(SkillFinding("directory", text, uri=uri))
     return tuple(sorted(found, key=lambda finding: finding.uri))
-
-
-def _repeats(uris: list[str]) -> bool:
-    return len(set(uris)) < len(uris)
 
 
 def _is_script(path: str) -> bool:

@@ -7,6 +7,7 @@ import type {
   SkillView,
 } from "../../api/types";
 import { Callout } from "../../components/Callout";
+import { SmallButton } from "../../components/SmallButton";
 import { UntrustedText } from "../../components/UntrustedText";
 import { formatBytes } from "../../values/format";
 import { visible } from "../../values/hiddenCharacters";
@@ -92,41 +93,47 @@ export function ManifestTable({ skill, verdicts, folder, onOpen }: Props) {
   );
   const own = [...verdicts.values()].filter((verdict) => verdict.skill === skill.uri);
   const isAnyVerified = own.some(({ status }) => status === "verified");
-  const rows = skill.is_dynamic ? [] : skill.files;
   return (
     <div className="stack">
-      <table className={`plain stacking ${css.manifest}`} aria-label="Manifest">
-        <thead>
-          <tr>
-            <th scope="col">File</th>
-            <th scope="col">Manifest</th>
-            <th scope="col">Came</th>
-            <th scope="col">Result</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((file) => (
-            <Row
-              key={file.uri}
-              path={pathIn(skill, file.uri)}
-              file={file}
-              verdict={verdicts.get(verdictKey(skill.uri, pathIn(skill, file.uri)))}
-              inFolder={found ? found.has(file.uri) : null}
-              onOpen={onOpen}
-            />
-          ))}
-          {others.map(({ uri }) => (
-            <Row
-              key={uri}
-              path={pathIn(skill, uri)}
-              file={null}
-              verdict={undefined}
-              inFolder
-              onOpen={onOpen}
-            />
-          ))}
-        </tbody>
-      </table>
+      {skill.is_dynamic && (
+        <div>
+          <SmallButton onClick={() => onOpen(pathIn(skill, skill.uri))}>Read SKILL.md</SmallButton>
+        </div>
+      )}
+      {(skill.files.length > 0 || others.length > 0) && (
+        <table className={`plain stacking ${css.manifest}`} aria-label="Manifest">
+          <thead>
+            <tr>
+              <th scope="col">File</th>
+              <th scope="col">Manifest</th>
+              <th scope="col">Came</th>
+              <th scope="col">Result</th>
+            </tr>
+          </thead>
+          <tbody>
+            {skill.files.map((file) => (
+              <Row
+                key={file.uri}
+                path={pathIn(skill, file.uri)}
+                file={file}
+                verdict={verdicts.get(verdictKey(skill.uri, pathIn(skill, file.uri)))}
+                inFolder={found ? found.has(file.uri) : null}
+                onOpen={onOpen}
+              />
+            ))}
+            {others.map(({ uri }) => (
+              <Row
+                key={uri}
+                path={pathIn(skill, uri)}
+                file={null}
+                verdict={undefined}
+                inFolder
+                onOpen={onOpen}
+              />
+            ))}
+          </tbody>
+        </table>
+      )}
       {folder?.cut && <Callout>There may be more in the folders: {folder.cut}</Callout>}
       {folder && others.length === 0 && folder.findings.length === 0 && (
         <span className="dim">The folders have exactly the files of the manifest.</span>

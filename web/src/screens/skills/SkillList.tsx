@@ -23,7 +23,14 @@ interface Props {
   onChoose(uri: string): void;
 }
 
-function Row({ skill, verdicts }: { skill: SkillView; verdicts: Verdicts }) {
+interface RowProps {
+  skill: SkillView;
+  verdicts: Verdicts;
+  /** Another skill has the same name. */
+  isAmbiguous: boolean;
+}
+
+function Row({ skill, verdicts, isAmbiguous }: RowProps) {
   const status = statusOfSkill(skill, verdicts);
   return (
     <>
@@ -34,7 +41,7 @@ function Row({ skill, verdicts }: { skill: SkillView; verdicts: Verdicts }) {
         {status && <StatusMark {...status} />}
       </div>
       <span className="cut dim small">
-        <UntrustedText>{skill.description}</UntrustedText>
+        <UntrustedText>{isAmbiguous ? skill.uri : skill.description}</UntrustedText>
       </span>
     </>
   );
@@ -71,6 +78,11 @@ export function SkillList({ skills, chosen, isConnected, onChoose }: Props) {
   const wanted = useDeferredValue(text);
   const all = list?.skills;
   const shown = useMemo(() => matchingSkills(all ?? [], wanted), [all, wanted]);
+  const counts = useMemo(() => {
+    const found = new Map<string, number>();
+    for (const { name } of all ?? []) found.set(name, (found.get(name) ?? 0) + 1);
+    return found;
+  }, [all]);
   const obstacle = isConnected ? null : "The server is not connected";
   const when = list ? `Listed at ${formatTime(list.fetched, false)}. ` : "";
   return (
@@ -115,7 +127,13 @@ export function SkillList({ skills, chosen, isConnected, onChoose }: Props) {
         keyOf={(skill) => skill.uri}
         chosen={chosen}
         onChoose={(skill) => onChoose(skill.uri)}
-        render={(skill) => <Row skill={skill} verdicts={verdicts} />}
+        render={(skill) => (
+          <Row
+            skill={skill}
+            verdicts={verdicts}
+            isAmbiguous={skill.name !== "" && (counts.get(skill.name) ?? 0) > 1}
+          />
+        )}
       />
       <OpenByUri onOpen={onChoose} />
     </div>
