@@ -45,6 +45,9 @@ def test_it_works_when_it_is_pasted(line: str, shell: Shell) -> None:
     (shell.home / "message.json").write_text('{"jsonrpc":"2.0","id":7,"method":"ping"}')
     if "--check" in line or "mcp.lock" in line:
         assert shell.run("lock", "demo").code == exit_codes.DONE
+    if "run.jsonl" in line:
+        trace = ("--trace", str(shell.home / "run.jsonl"))
+        assert shell.run("call", "demo", "echo", "text=hi", *trace).code == exit_codes.DONE
     if line.startswith(ENDLESS):
         line += " --for 0.1"
     if line.startswith(SERVING) and "--list" not in line:

@@ -14,6 +14,11 @@ import pytest
 from fastmcp.client.transports import StdioTransport
 from mcp.client.stdio import StdioServerParameters
 
+import mcplens
+from mcplens.bus import Bus
+from mcplens.clock import SystemClock
+from mcplens.session.profiles import Profiles
+from mcplens.store.recorder import Recorder
 from tests.cli.shell import MCPLENS
 from tests.node_tools import everything_argv, inspector_argv
 
@@ -119,6 +124,30 @@ async def test_a_client_gets_the_same_from_the_server_and_from_its_recording(
         assert without_own_meta(await client(url, "auto")) == without_own_meta(live)
     if client is sdk:
         await compare_with_inspector(trace, live)
+
+
+async def test_tasks_of_both_sides_are_played_too(tmp_path: Path) -> None:
+    """The tools that run as tasks, or ask the client to run one, by our own client."""
+    trace = str(tmp_path / "run.jsonl")
+    echo = Profiles().get("echo")
+    given: dict[str, Any] = {"sampling": echo, "elicitation": echo, "receiver_tasks": True}
+    calls: dict[str, dict[str, Any]] = {
+        "simulate-research-query": {"topic": "lenses", "ambiguous": True},
+        "trigger-sampling-request-async": {"prompt": "Hello?"},
+        "trigger-elicitation-request-async": {},
+        "trigger-url-elicitation": {"url": "https://example.com/authorize", "errorPath": True},
+    }
+
+    async def call_all(argv: list[str], bus: Bus) -> list[bytes]:
+        async with mcplens.connect(argv, bus=bus, roots=[tmp_path], **given) as client:
+            await client.list_tools()
+            return [(await client.call_tool(*each)).raw for each in calls.items()]
+
+    bus = Bus(SystemClock())
+    with Recorder(bus, None, trace=trace):
+        live = await call_all(everything_argv(), bus)
+    mock = [MCPLENS, "mock", trace, "--era", "recorded"]
+    assert await call_all(mock, Bus(SystemClock())) == live
 
 
 async def compare_with_inspector(trace: str, live: Got) -> None:

@@ -35,6 +35,9 @@ def test_the_same_call_is_found_whatever_its_keys_numbers_and_envelope_look_like
         assert texts(found, "tools/call", given) == ["first", "second"]
         assert texts(found, "tools/call", {"name": "now"}) == ["noon"]
         assert texts(found, "tools/call", tool("add", {"a": 1, "b": "2"})) == []
+        odd = tool("add", {"a": 10**30, "b": "\ud800", "c": 1e400})
+        assert texts(found, "tools/call", odd) == []
+        assert found.nearest("tools/call", odd) is not None
         near = found.nearest("tools/call", tool("add", {"a": 1, "b": 3}))
         assert near is not None
         assert describe(near) == 'tools/call {"arguments":{"a":1,"b":2.0},"name":"add"}'

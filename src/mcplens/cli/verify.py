@@ -55,7 +55,7 @@ def command(
 
     \b
     mcplens verify run.jsonl demo
-    mcplens verify --run 3f2a demo
+    mcplens verify --run 3f2a weather
     mcplens verify run.jsonl -- ./server
     """
     trace, target = _meant(flags, words, run_id)

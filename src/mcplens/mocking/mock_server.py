@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 
 from mcplens.background import Background
 from mcplens.clock import Clock, SystemClock
+from mcplens.contracts.canonical import decode
 from mcplens.inbound.peer import LISTEN, Peer
 from mcplens.inbound.refusal import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND
 from mcplens.inbound.request_validation import CAPABILITIES_KEY, HeaderParameters, Incoming
@@ -28,7 +29,7 @@ from mcplens.mocking.params_matching import is_same, own_params, shown
 from mcplens.mocking.playback import NOT_RECORDED, NotRecorded, Playback, method_missing
 from mcplens.mocking.recorded_calls import RecordedCall, RecordedServer, describe
 from mcplens.protocol.eras import HANDSHAKE_VERSIONS, SUBSCRIPTION_ID, Era
-from mcplens.protocol.frames import Frame, Kind, RequestId, parse
+from mcplens.protocol.frames import ABSENT, Frame, Kind, RequestId, parse
 
 Timing = Literal["instant", "recorded"]
 Speaks = Literal["both", "recorded"]
@@ -118,7 +119,8 @@ class MockServer:
         identity = frame.id
         assert identity is not None
         try:
-            given = frame.value()
+            # Numbers as they are written, as in the recording.
+            given = None if frame.body is ABSENT else decode(bytes(frame.body))
         except ValueError as problem:
             client.peer.refuse(identity, INVALID_PARAMS, f"params cannot be read: {problem}")
             return

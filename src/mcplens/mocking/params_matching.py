@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
-from mcplens.contracts.canonical import canonical, decode
+from mcplens.contracts.canonical import canonical, decode, without_surrogates
 
 # The protocol's own members of `_meta`: 2026-07-28 writes them into every request.
 _OWN_META: Final = "io.modelcontextprotocol/"
@@ -25,6 +25,8 @@ _OPTIONAL: Final = ("arguments", "cursor", "_meta", "context")
 _SIGN: Final = re.compile("\ue000([0-9]+)\ue001")
 # The nearest call is found by the beginning of its params; a megabyte of them says no more.
 _MOST_COMPARED: Final = 2_000
+# Larger ones are shown as text: not every encoder has them.
+_MOST_INTEGER: Final = 2**63 - 1
 
 # Where a message was masked: start, end, and the secret key whose value it was, if any.
 Span = tuple[int, int, str | None]
@@ -142,10 +144,13 @@ def _plain(value: Any) -> Any:
     if isinstance(value, MaskedValue):
         return "***"
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in sorted(value.items())}
+        return {without_surrogates(key): _plain(item) for key, item in sorted(value.items())}
     if isinstance(value, list):
         return [_plain(item) for item in value]
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
+    if isinstance(value, str):
+        return without_surrogates(value)
+    is_whole = isinstance(value, int) and abs(value) > _MOST_INTEGER
+    return str(value) if is_whole else value
 
 
 def likeness(text: str, other: str) -> float:
