@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -20,6 +20,8 @@ from mcplens.cli.exit_codes import CommandError, as_command_error
 if TYPE_CHECKING:
     from mcplens.mocking import RecordedServer
 
+# Reading takes some 4 s for each 100 MB.
+_LARGE_MB: Final = 50
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -63,6 +65,9 @@ def _from_trace(path: str, run: str | None, server: str | None) -> RecordedServe
 
     if not os.path.exists(path):
         raise CommandError(f"there is no file {path}")
+    size_mb = os.path.getsize(path) // 1_000_000
+    if size_mb >= _LARGE_MB:
+        output.note(f"mcplens: reading {path} ({size_mb} MB)")
     broken: list[BrokenLine] = []
     with as_command_error():
         found = read_trace_file(path, run=run, server=server, broken=broken)

@@ -8,17 +8,15 @@ newest. What the server said on its own belongs to what the client said last.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, Final
 
-import msgspec
-
-from mcplens.contracts.canonical import decode
 from mcplens.mocking.params_matching import Span
-from mcplens.mocking.recorded_calls import RecordedCall, RecordedServer, Step
-from mcplens.protocol.frames import RequestId
+from mcplens.mocking.recorded_calls import RecordedCall, RecordedServer, Step, StepKind
+from mcplens.protocol.frames import Batch, Frame, Kind, parse
 from mcplens.store.rows import Row
 from mcplens.store.trace import BrokenLine, TraceRow, read_trace
+from mcplens.store.trace_frames import LineHead
 
 _FRAMES: Final = ("FrameSent", "FrameReceived")
 _WANTED: Final = frozenset((*_FRAMES, "ServerIntroduced", "RequestEnded"))
@@ -51,7 +49,11 @@ def read_trace_file(
         if broken is not None and len(broken) < _MOST_BROKEN:
             broken.append(line)
 
-    rows = (entry for entry in read_trace(path, leave_out) if isinstance(entry, TraceRow))
+    rows = (
+        entry
+        for entry in read_trace(path, leave_out, is_wanted=_is_wanted)
+        if isinstance(entry, TraceRow)
+    )
     return read_rows(rows, os.fspath(path), run=run, server=server)
 
 
@@ -108,16 +110,21 @@ def _chosen(
     raise RecordingUnclear(f"{name} has no request{which}{where}{there}")
 
 
+def _is_wanted(head: LineHead) -> bool:
+    """Messages; and how a request ended, if it was not by its reply."""
+    return head.type in _WANTED and head.status != "completed"
+
+
 class _Open:
     """A call that is being read."""
 
-    def __init__(self, row: Row, raw: bytes, method: str, identity: RequestId | None) -> None:
+    def __init__(self, row: Row, frame: Frame) -> None:
         self.row = row
-        self.raw = raw
-        self.method = method
-        self.id = identity
+        self.raw = frame.raw
+        self.method = frame.method
+        self.id = frame.id
         self.masked = _spans(row)
-        self.token = _progress_token(raw)
+        self.token = _progress_token(frame)
         self.last_mono = row.mono
         self.steps: list[Step] = []
         self.trailing: list[Step] = []
@@ -125,7 +132,7 @@ class _Open:
         self.reply_masked: tuple[Span, ...] = ()
         self.reply_after_s = 0.0
         self.reply_seq: int | None = None
-        self.is_answered = identity is None
+        self.is_answered = frame.id is None
         self.place = row.seq  # among the open ones
         self.why_unanswered = "it has no answer"
 
@@ -169,8 +176,8 @@ class _CallReader:
             self._ended(row)
         else:
             take = self._sent if row.kind == "FrameSent" else self._received
-            for raw, message in _messages(row):
-                take(row, raw, message)
+            for frame in _frames(row):
+                take(row, frame)
 
     def end(self) -> None:
         """The recording is over: what is still open has no answer."""
@@ -184,24 +191,23 @@ class _CallReader:
 
     # -- what the client sent ------------------------------------------------------------------
 
-    def _sent(self, row: Row, raw: bytes, message: dict[str, Any]) -> None:
-        method, identity = message.get("method"), message.get("id")
-        if not isinstance(method, str):
-            self._answered(row, raw, identity)
-        elif "id" not in message:
-            if method == "notifications/cancelled":
-                self._cancelled(message)
-            elif method != "notifications/progress":
-                self._follow(_Open(row, raw, method, None))
+    def _sent(self, row: Row, frame: Frame) -> None:
+        if frame.kind not in (Kind.REQUEST, Kind.NOTIFICATION):
+            self._answered(row, frame)
+        elif frame.kind is Kind.NOTIFICATION:
+            if frame.method == "notifications/cancelled":
+                self._cancelled(frame)
+            elif frame.method != "notifications/progress":
+                self._follow(_Open(row, frame))
         elif row.request_seq is None or row.request_seq == row.seq:  # otherwise it is sent again
             self.has_requests = True
-            call = _Open(row, raw, method, identity)
+            call = _Open(row, frame)
             if len(self._open) >= _MOST_OPEN:
                 self._close(next(iter(self._open.values())))
             while call.place in self._open:  # a member of a batch
                 call.place -= 1
             self._open[call.place] = call
-            self._ids[_id_key(identity)] = call
+            self._ids[_id_key(frame.id)] = call
             self._follow(call)
 
     def _follow(self, call: _Open) -> None:
@@ -210,45 +216,39 @@ class _CallReader:
         if last is not None and last.is_answered:
             self.table.add(last.call())
 
-    def _answered(self, row: Row, raw: bytes, identity: Any) -> None:
-        call = self._asked.pop(_id_key(identity), None)
+    def _answered(self, row: Row, frame: Frame) -> None:
+        call = self._asked.pop(_id_key(frame.id), None)
         if call is not None:
             steps = call.trailing if call.is_answered else call.steps
-            steps.append(Step("answer", raw, call.elapsed(row), identity, _spans(row)))
+            steps.append(Step("answer", frame.raw, call.elapsed(row), frame.id, _spans(row)))
 
-    def _cancelled(self, message: dict[str, Any]) -> None:
-        params = message.get("params")
-        identity = params.get("requestId") if isinstance(params, dict) else None
-        call = self._ids.get(_id_key(identity))
+    def _cancelled(self, frame: Frame) -> None:
+        call = self._ids.get(_id_key(_params_of(frame).get("requestId")))
         if call is not None:
             call.why_unanswered = "the client cancelled it"
 
     # -- what the server sent ------------------------------------------------------------------
 
-    def _received(self, row: Row, raw: bytes, message: dict[str, Any]) -> None:
-        method, identity = message.get("method"), message.get("id")
-        if not isinstance(method, str):
-            self._replied(row, raw, identity)
+    def _received(self, row: Row, frame: Frame) -> None:
+        if frame.kind not in (Kind.REQUEST, Kind.NOTIFICATION):
+            self._replied(row, frame)
             return
-        is_question = "id" in message
-        call = self._cause(row, message)
+        call = self._cause(row, frame)
         if call is None:
             return  # before the client said anything
-        step = Step(
-            "question" if is_question else "notification", raw, call.elapsed(row),
-            identity if is_question else None, _spans(row),
-        )  # fmt: skip
+        is_question = frame.kind is Kind.REQUEST
+        kind: StepKind = "question" if is_question else "notification"
+        step = Step(kind, frame.raw, call.elapsed(row), frame.id, _spans(row))
         (call.trailing if call.is_answered else call.steps).append(step)
         if is_question:
-            self._asked[_id_key(identity)] = call
+            self._asked[_id_key(frame.id)] = call
 
-    def _cause(self, row: Row, message: dict[str, Any]) -> _Open | None:
-        linked = row.caused_by_seq if "id" in message else row.request_seq
+    def _cause(self, row: Row, frame: Frame) -> _Open | None:
+        linked = row.caused_by_seq if frame.kind is Kind.REQUEST else row.request_seq
         if linked is not None and linked in self._open:
             return self._open[linked]
-        params = message.get("params")
-        token = params.get("progressToken") if isinstance(params, dict) else None
-        if token is not None:
+        if frame.method == "notifications/progress":
+            token = _params_of(frame).get("progressToken")
             for call in self._open.values():
                 if call.token == token and type(call.token) is type(token):
                     return call
@@ -256,13 +256,13 @@ class _CallReader:
             return next(iter(self._open.values()))
         return self._last
 
-    def _replied(self, row: Row, raw: bytes, identity: Any) -> None:
+    def _replied(self, row: Row, frame: Frame) -> None:
         call = self._open.get(row.request_seq) if row.request_seq is not None else None
-        if call is None or call.id != identity:
-            call = self._ids.get(_id_key(identity))
+        if call is None or call.id != frame.id:
+            call = self._ids.get(_id_key(frame.id))
         if call is None or call.is_answered:
             return
-        call.reply, call.reply_masked, call.reply_seq = raw, _spans(row), row.seq
+        call.reply, call.reply_masked, call.reply_seq = frame.raw, _spans(row), row.seq
         call.reply_after_s = call.elapsed(row)
         self._close(call)
 
@@ -287,19 +287,19 @@ class _CallReader:
             self.table.add(call.call())
 
 
-def _messages(row: Row) -> Iterator[tuple[bytes, dict[str, Any]]]:
+def _frames(row: Row) -> tuple[Frame, ...]:
     """The messages of a frame; none if its bytes are lost or broken."""
-    raw = row.payload or b""
+    message = parse(row.payload or b"")
+    members = message.members if isinstance(message, Batch) else (message,)
+    return tuple(member for member in members if isinstance(member, Frame))
+
+
+def _params_of(frame: Frame) -> dict[str, Any]:
     try:
-        value = decode(raw)
+        params = frame.value()
     except ValueError:
-        return
-    if isinstance(value, dict):
-        yield raw, value
-    elif isinstance(value, list):
-        for member in value:
-            if isinstance(member, dict):
-                yield msgspec.json.encode(member), member
+        return {}
+    return params if isinstance(params, dict) else {}
 
 
 def _spans(row: Row) -> tuple[Span, ...]:
@@ -313,14 +313,11 @@ def _spans(row: Row) -> tuple[Span, ...]:
     )
 
 
-def _progress_token(raw: bytes) -> Any:
-    if b"progressToken" not in raw:
+def _progress_token(frame: Frame) -> Any:
+    if b"progressToken" not in frame.raw:
         return None
-    try:
-        meta = (decode(raw).get("params") or {}).get("_meta") or {}
-        return meta.get("progressToken")
-    except (ValueError, AttributeError):
-        return None
+    meta = _params_of(frame).get("_meta")
+    return meta.get("progressToken") if isinstance(meta, dict) else None
 
 
 def _id_key(identity: Any) -> str:

@@ -22,6 +22,7 @@ from mcplens.store.recording_file import open_private
 from mcplens.store.row_decoding import decode_row
 from mcplens.store.rows import COLUMNS, FRAME_KINDS, KINDS, NO_LINKS, Row, plan_of
 from mcplens.store.schema import SEQ_MASK
+from mcplens.store.trace_frames import LineHead, read_frame, read_head
 from mcplens.store.truncation import short_id, short_method
 
 FORMAT: Final = "mcplens-trace"
@@ -171,10 +172,12 @@ def read_trace(
     path: str | os.PathLike[str],
     on_broken: Callable[[BrokenLine], None],
     name: str | None = None,
+    is_wanted: Callable[[LineHead], bool] | None = None,
 ) -> Iterator[Run | TraceRow]:
     """The runs and rows of a trace file, in order; `on_broken` is called with unreadable lines.
 
-    Errors name the file by `name`, or by its path.
+    Errors name the file by `name`, or by its path. Events that are not wanted are passed over
+    unread, which is much faster.
 
     Raises:
         ConfigurationError: it is not a trace file, or of an unknown version.
@@ -191,7 +194,11 @@ def read_trace(
                 reason = f"longer than {MOST_LINE_BYTES // 1024 // 1024} MiB"
                 on_broken(BrokenLine(number, reason))
                 continue
-            if not data.strip():
+            if not data.strip() or (is_wanted is not None and _is_other(data, is_wanted)):
+                continue
+            frame = read_frame(data) if is_wanted is not None else None
+            if frame is not None:
+                yield TraceRow(*frame)
                 continue
             try:
                 found = _read_line(name, data)
@@ -203,6 +210,12 @@ def read_trace(
                 continue
             if found is not None:
                 yield found
+
+
+def _is_other(data: bytes, is_wanted: Callable[[LineHead], bool]) -> bool:
+    """Whether a line is a known event that is not wanted; a broken line is not."""
+    head = read_head(data)
+    return head is not None and head.type in KINDS and not is_wanted(head)
 
 
 def _lines(file: BinaryIO) -> Iterator[bytes | None]:
