@@ -238,6 +238,38 @@ def test_a_fastmcp_server_over_two_transports_and_two_revisions(project: pytest.
     done.assert_outcomes(passed=4)
 
 
+CASSETTE = f"""
+import pytest
+
+@pytest.mark.mcp_cassette()
+@pytest.mark.mcp_server({DEMO!r})
+@pytest.mark.parametrize("b", B)
+def test_adds(assert_tool, b):
+    assert_tool("add", {{"a": 2, "b": b}}, structured={{"sum": 5}})
+    assert_tool("progress-steps", {{"steps": 2, "seconds": 0}}, progress=2)
+"""
+
+
+def test_a_cassette_is_recorded_once_and_answers_afterwards(project: pytest.Pytester) -> None:
+    project.makepyfile(test_tape=CASSETTE.replace("B)", "[3, 4])"))
+    done = project.runpytest_subprocess("-q", timeout=100)
+    done.assert_outcomes(passed=1, failed=1)
+    tapes = list((project.path / "cassettes" / "test_tape").iterdir())
+    assert [tape.name for tape in tapes] == ["test_adds_3_.jsonl"]  # a failure is not kept
+    # The server is not needed any more.
+    gone = CASSETTE.replace(repr(DEMO), "'./does-not-exist now'").replace("B)", "[3])")
+    project.makepyfile(test_tape=gone)
+    done = project.runpytest_subprocess("-q", "--mcp-record", "none", timeout=100)
+    done.assert_outcomes(passed=1)
+    project.makepyfile(test_tape=gone.replace('"a": 2', '"a": 1 + 6'))
+    done = project.runpytest_subprocess("-q", timeout=100)
+    done.assert_outcomes(failed=1)
+    assert '"a":2' in done.stdout.str()  # the nearest call that was recorded
+    project.makepyfile(test_tape=gone.replace("[3])", "[5])"))
+    done = project.runpytest_subprocess("-q", "--mcp-record", "none", timeout=100)
+    assert "there is no cassette" in done.stdout.str()
+
+
 def test_the_plugin_costs_nothing_when_it_is_not_used(project: pytest.Pytester) -> None:
     project.makepyfile(
         test_plain="""

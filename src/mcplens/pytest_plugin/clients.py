@@ -22,6 +22,7 @@ from mcplens.collections.shown_values import ValueMasker
 from mcplens.collections.snapshots import Snapshots, comparable
 from mcplens.collections.test_file import TestFileProblem, TestStep, read_test_file, sentence
 from mcplens.collections.yaml_text import dump
+from mcplens.pytest_plugin.cassettes import cassette_of
 from mcplens.pytest_plugin.servers import McpServer
 from mcplens.session.client import Client
 from mcplens.store.recorder import Recorder
@@ -112,24 +113,30 @@ def connected(
     options: dict[str, Any] = {**_OPTIONS, **server.options, **identity}
     if revision is not None:
         options["protocol_version"] = revision
-    trace = _trace_path(request)
-    recorder = None
-    if trace is not None:
-        recorder = Recorder(bus, None, trace=trace, title=request.node.nodeid, version=VERSION)
-    connection = connect_sync(server.target, bus=bus, server_id=server.name, **options)
-    try:
+    with contextlib.ExitStack() as stack:
+        cassette = cassette_of(request)
+        if cassette is not None and not cassette.is_replayed:
+            _record(request, bus, stack.enter_context(cassette.recorded(request)), stack)
+        trace = _trace_path(request)
+        if trace is not None:
+            _record(request, bus, trace, stack)
+        connection = connect_sync(server.target, bus=bus, server_id=server.name, **options)
         client = connection.open()
         try:
-            function = getattr(request, "function", None)
-            is_async = inspect.iscoroutinefunction(function)
+            is_async = inspect.iscoroutinefunction(getattr(request, "function", None))
             yield Session(client, bus, is_async, trace)
         finally:
             with contextlib.suppress(Exception):  # a lost connection is the test's own business
                 client.disconnect()  # waits for the end of the process
             connection.close()
-    finally:
-        if recorder is not None:
-            recorder.close()
+
+
+def _record(
+    request: pytest.FixtureRequest, bus: Bus, trace: str, stack: contextlib.ExitStack
+) -> None:
+    """Write a trace until the session has ended."""
+    title = request.node.nodeid
+    stack.enter_context(Recorder(bus, None, trace=trace, title=title, version=VERSION))
 
 
 def _trace_path(request: pytest.FixtureRequest) -> str | None:

@@ -20,6 +20,8 @@ _MARKS: Final = (
     "mcp_transports(*names): run the test over each of these transports of its mcp_server",
     "mcp_clients(**options): run the test as each of these clients, by name; options are those of "
     "mcplens.connect(), such as client_info, capabilities and request_timeout_s",
+    "mcp_cassette(path=None, mode='once'): record the session of the test to a trace, and answer "
+    "from it afterwards; modes are none, once and all",
 )
 # What a test talked to, for the report of its failure.
 _SESSIONS: Final = pytest.StashKey[list[Any]]()
@@ -37,6 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--mcp-trace-dir", metavar="FOLDER", help="write a trace of each session and file here"
     )
+    group.addoption("--mcp-record", metavar="MODE", help="mode of all cassettes: none, once or all")
     parser.addini("mcp_server", "the server of tests without a mark", default="")
     parser.addini("mcp_collect", "collect *.mcp.yaml files as tests", type="bool", default=True)
 
@@ -98,8 +101,14 @@ def mcp_identity(request: pytest.FixtureRequest) -> dict[str, Any]:
 def mcp_server(request: pytest.FixtureRequest, mcp_transport: str | None) -> Iterator[McpServer]:
     """The server of a test: from its mark, `--mcp-server`, `mcp_server` of the ini file, or the
     only server of the project's configuration. Over HTTP it runs for as long as the test."""
+    from mcplens.pytest_plugin.cassettes import cassette_of
     from mcplens.pytest_plugin.servers import running_server
 
+    cassette = cassette_of(request)
+    if cassette is not None and cassette.is_replayed:
+        with cassette.server() as server:
+            yield server
+        return
     with running_server(request, mcp_transport) as server:
         yield server
 
@@ -143,6 +152,9 @@ def pytest_runtest_makereport(
     """The report of a failure has the messages of its session, and the server's stderr."""
     report = yield
     if report.failed and _SESSIONS in item.stash:
+        from mcplens.pytest_plugin.cassettes import FAILED
+
+        item.stash[FAILED] = True
         for session in item.stash[_SESSIONS]:
             report.sections += session.sections()
     return report
