@@ -37,6 +37,12 @@ def memory_argv() -> list[str]:
     return _argv("server-memory", [])
 
 
+def app_server_argv(name: Literal["basic-vanillajs", "map", "pdf"], *arguments: str) -> list[str]:
+    """Runs one of the example servers of MCP Apps over stdio."""
+    script = f"@modelcontextprotocol/server-{name}/dist/index.js"
+    return _script(script, ["--stdio", *arguments])
+
+
 def oidc_argv(resource: str, lifetime_s: int) -> list[str]:
     """Runs an authorization server (oidc-provider) for one resource; see oidc_server.mjs."""
     script = Path(__file__).parent / "node" / "oidc_server.mjs"

@@ -31,6 +31,7 @@ class Site:
         self.address = address
         self.printed = printed
         self.url, self.token = address.split("/#token=")
+        self.home: Path | None = None  # where a test keeps it
 
     def __repr__(self) -> str:
         return f"<Site {self.url}>"

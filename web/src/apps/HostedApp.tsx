@@ -237,7 +237,8 @@ export function HostedApp(props: Props) {
   const violations = useViolations(view?.app_id);
   const findings = view?.findings ?? [];
   const unreachable = app.isUnreachable && view ? view.port : null;
-  const reason = blankReason({ ...app, unreachable, state, violations, findings });
+  const domains = view?.domains ?? [];
+  const reason = blankReason({ ...app, unreachable, state, violations, findings, domains });
   const note = state && sizeNote(state, isDue);
   useEffect(() => {
     onRun?.({ view, state, violations, reason, settings });

@@ -11,6 +11,7 @@ const facts = {
   isDue: true,
   violations: [],
   findings: [],
+  domains: [],
 };
 const finding = (code: string, text: string, line: number | null = null): AppFindingView => ({
   code,
@@ -46,6 +47,15 @@ describe("a blank app is explained in one sentence", () => {
     // Libraries try eval, and go on without it.
     const probe = [{ directive: "script-src", blocked: "eval", line: 1 }];
     expect(blankReason({ ...facts, violations: probe, findings: silent })).toContain("no script");
+  });
+  it("that loads code from elsewhere, which may be out of reach", () => {
+    const domains = [
+      { key: "resourceDomains", value: "https://cesium.com", refusal: null },
+      { key: "resourceDomains", value: "http://localhost", refusal: "private" },
+    ];
+    expect(blankReason({ ...facts, domains })).toBe(
+      "The app never sent ui/initialize: it loads code from https://cesium.com, so check that this computer can reach it.",
+    );
   });
   it("that does not accept the answer, for a null or another reason", () => {
     const begun = state({ phase: "initializing" });

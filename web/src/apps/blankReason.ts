@@ -1,5 +1,5 @@
 // Why an app shows nothing, in one sentence.
-import type { AppFindingView, EventView } from "../api/types";
+import type { AppFindingView, DomainView, EventView } from "../api/types";
 import type { AppState } from "./appState";
 
 export interface Violation {
@@ -50,12 +50,14 @@ interface Facts {
   isDue: boolean;
   violations: Violation[];
   findings: AppFindingView[];
+  /** What its resource declares. */
+  domains: DomainView[];
 }
 
 const found = (findings: AppFindingView[], code: string): string | null =>
   findings.find((one) => one.code === code)?.text ?? null;
 
-function neverBegan(violations: Violation[], findings: AppFindingView[]): string {
+function neverBegan({ violations, findings, domains }: Facts): string {
   const script = violations.find(({ directive }) => directive.startsWith("script-src"));
   // Libraries try whether eval works, and go on without it.
   const blocked = script?.blocked === "eval" ? null : script;
@@ -64,6 +66,11 @@ function neverBegan(violations: Violation[], findings: AppFindingView[]): string
   if (blocked) {
     const line = blocked.line ?? known?.line ?? null;
     return `The app is blank because ${violationWords({ ...blocked, line })}.${misplaced}`;
+  }
+  const needed = domains.filter(({ key, refusal }) => key === "resourceDomains" && !refusal);
+  if (needed.length > 0) {
+    const hosts = [...new Set(needed.map(({ value }) => value))].slice(0, 3).join(", ");
+    return `The app never sent ui/initialize: it loads code from ${hosts}, so check that this computer can reach it.`;
   }
   const storage = found(findings, "storage");
   if (storage) return `The app never sent ui/initialize: ${storage}.`;
@@ -76,12 +83,12 @@ function neverBegan(violations: Violation[], findings: AppFindingView[]): string
 
 /** Why an app shows nothing; null while it may still begin, or if it shows something. */
 export function blankReason(facts: Facts): string | null {
-  const { problem, unreachable, state, isDue, violations, findings } = facts;
+  const { problem, unreachable, state, isDue, findings } = facts;
   if (problem) return `There is no app to show: ${problem.replace(/\.$/, "")}.`;
   if (unreachable !== null)
     return `This page cannot reach port ${unreachable}, where apps are served: forward it too, for example with ssh -L ${unreachable}:127.0.0.1:${unreachable}.`;
   if (!state || !isDue) return null;
-  if (state.phase === "loading") return neverBegan(violations, findings);
+  if (state.phase === "loading") return neverBegan(facts);
   if (state.phase === "initializing") {
     const cause = found(findings, "null-field") ?? "it did not accept the answer to ui/initialize";
     return `The app never sent ui/notifications/initialized: ${cause}.`;

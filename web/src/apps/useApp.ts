@@ -119,8 +119,11 @@ export function useApp(wanted: Wanted): RunningApp {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the context that it starts with
   useEffect(() => {
     if (!view || !origin) return;
-    const post = (message: unknown): void =>
-      frame.current?.contentWindow?.postMessage(message, origin);
+    // An answer that comes after the app was opened anew is not for the new one.
+    let isGone = false;
+    const post = (message: unknown): void => {
+      if (!isGone) frame.current?.contentWindow?.postMessage(message, origin);
+    };
     told.current = context;
     const made = new AppHost(optionsFor(view, wanted, context, post));
     setHost(made);
@@ -137,7 +140,10 @@ export function useApp(wanted: Wanted): RunningApp {
       } else made.receive(data);
     };
     addEventListener("message", hear);
-    return () => removeEventListener("message", hear);
+    return () => {
+      isGone = true;
+      removeEventListener("message", hear);
+    };
   }, [view, origin]);
   useEffect(() => {
     host?.changeContext(changedContext(told.current, context));
