@@ -48,17 +48,26 @@ function TabLink({ tab, server, place }: TabProps) {
   );
 }
 
-/** Whether an element is wider than its place. */
+// Of the row of tabs in a narrow window.
+const PADDING_PX = 8;
+
+/** Whether the children of an element need more room than there is, the menu's own counted in. */
 function useIsCut(element: React.RefObject<HTMLElement | null>, content: string): boolean {
   const [isCut, setCut] = useState(false);
   // biome-ignore lint/correctness/useExhaustiveDependencies: measured again when the tabs change
   useEffect(() => {
     const box = element.current;
-    if (!box) return;
-    const measure = (): void => setCut(box.scrollWidth > box.clientWidth + 1);
+    const place = box?.parentElement;
+    if (!box || !place) return;
+    const children = [...box.children] as HTMLElement[];
+    const measure = (): void => {
+      const needed_px = children.reduce((sum, child) => sum + child.offsetWidth, 0);
+      setCut(needed_px > place.clientWidth - PADDING_PX);
+    };
     measure();
     const observer = new ResizeObserver(measure);
-    observer.observe(box);
+    // Fonts and counts come later.
+    for (const one of [place, ...children]) observer.observe(one);
     return () => observer.disconnect();
   }, [element, content]);
   return isCut;
