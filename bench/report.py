@@ -20,6 +20,7 @@ from bench.flood import FloodResults
 from bench.gateway import GatewayResults
 from bench.measure import HUGE, Case, Effort, Results, ratio
 from bench.million import MillionResults
+from bench.mocks import MockResults
 from bench.page import PageResults
 from bench.recording import RecordingResults
 from bench.tap import TapResults
@@ -86,6 +87,7 @@ class Report:
     gateways: GatewayResults = field(default_factory=dict)
     limits: dict[str, float] = field(default_factory=dict)
     tap: TapResults = field(default_factory=dict)
+    mocks: MockResults = field(default_factory=dict)
     page: PageResults = field(default_factory=dict)
 
 

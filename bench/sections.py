@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bench import command_line, gateway, gateway_limits, million, recording, tap
+from bench import command_line, gateway, gateway_limits, million, mocks, recording, tap
 from bench import page as browser_page
 from bench.cold_start import run_cold
 from bench.flood import HEADINGS as FLOOD_HEADINGS
@@ -97,6 +97,11 @@ def _measure_limits(report: Report) -> Iterator[None]:
 
 def _measure_tap(report: Report) -> Iterator[None]:
     report.tap = tap.run_tap(report.effort)
+    yield
+
+
+def _measure_mocks(report: Report) -> Iterator[None]:
+    report.mocks = mocks.run_mocks(report.effort)
     yield
 
 
@@ -198,6 +203,14 @@ SECTIONS = (
         _measure_tap,
         lambda report: tap.tap_rows(report.tap),
         tap.tap_method,
+    ),
+    Section(
+        lambda effort: "Replayed calls",
+        mocks.HEADINGS,
+        mocks.WIDTHS,
+        _measure_mocks,
+        lambda report: mocks.mock_rows(report.mocks),
+        mocks.mock_method,
     ),
     Section(
         lambda effort: "The web UI",

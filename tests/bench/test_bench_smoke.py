@@ -53,6 +53,10 @@ async def test_a_quick_run_prints_every_row() -> None:
         for between in ("nothing", "relay", "tap, not recording", "tap "):
             assert_rows(lines, rf"{channel} +{between} +\d\.\d+ +\d", count=1, figures=3)
     assert_rows(lines, r"stdio +cat +\d\.\d+ ", count=1, figures=3)
+    for in_flight in (1, 32):
+        row = rf"mcplens mock +{in_flight} +\d+ .*≤ 1: "
+        assert_rows(lines, row, count=1, figures=4)
+        assert_rows(lines, rf"handwritten +{in_flight} +\d+ ", count=1, figures=3)
     assert_rows(lines, r"JavaScript of the first screen +\d+ .* kB ", count=1, figures=2)
     for what in ("from navigation to rows", "memory of the page", "reload"):
         assert_rows(lines, rf"100 tools: {what} +[\d.,]+ ", count=1, figures=2)
