@@ -155,6 +155,7 @@ async def test_a_failure_says_what_differs_with_messages_and_stderr(tmp_path: Pa
     assert "out of paper" in told("fails")
     assert "breaks the output schema" in told("breaks its schema")
     assert "not a message" in told("prints")
+    assert "1 line that is not MCP; the first: " in steps["prints"].frames[-1]
     assert "REQUEST_TIMEOUT" in told("hangs")
     assert "SERVER_EXITED" in told("dies")
     assert any("crashing, as asked" in line for line in steps["dies"].stderr)

@@ -117,13 +117,25 @@ class Observation:
     # -- evidence ------------------------------------------------------------------------------
 
     def frames(self, masker: ValueMasker) -> list[str]:
-        """The messages of the step, without secrets, the middle left out if there are many."""
-        lines = [
-            f"{'->' if isinstance(event, FrameSent) else '<-'} {_shown(event, masker)}"
-            for event in self.events
-            if isinstance(event, FrameSent | FrameReceived) and not self._is_own(event)
-        ]
-        return _cut(lines, _MOST_FRAMES)
+        """The messages of the step, without secrets, the middle left out if there are many.
+
+        Stray output is one line, however much there is: it must not hide the messages.
+        """
+        lines, stray = [], []
+        for event in self.events:
+            if not isinstance(event, FrameSent | FrameReceived) or self._is_own(event):
+                continue
+            is_stray = isinstance(event.message, Malformed) and not event.message.is_reply_like
+            arrow = "->" if isinstance(event, FrameSent) else "<-"
+            if not is_stray:
+                lines.append(f"{arrow} {_shown(event, masker)}")
+            else:
+                stray.append(event)
+        lines = _cut(lines, _MOST_FRAMES)
+        if stray:
+            told = "1 line that is" if len(stray) == 1 else f"{len(stray)} lines that are"
+            lines.append(f"<- {told} not MCP; the first: {_shown(stray[0], masker)}")
+        return lines
 
     def _is_own(self, event: FrameSent | FrameReceived) -> bool:
         """Whether the client sent it on its own account; a call looks its tool up first."""
