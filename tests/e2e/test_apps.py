@@ -160,6 +160,17 @@ def test_an_app_runs_in_two_hosts_at_once_with_the_differences(
         window.assert_clean()
 
 
+def test_a_port_that_cannot_be_reached_is_named(browser: Browser, demo: Site) -> None:
+    with with_apps(browser, demo, "/s/demo/apps") as window:
+        page = window.page
+        page.context.route("**/proxy", lambda route: route.abort())
+        window.switch("/s/demo/apps/app-everything")
+        page.get_by_role("button", name="Open without a call").click()
+        port = window.framed[0].rpartition(":")[2]
+        words = f"cannot reach port {port}, where apps are served: forward it too"
+        expect(page.get_by_role("note").filter(has_text=words)).to_be_visible()
+
+
 def test_a_blank_app_is_explained_in_one_sentence(browser: Browser, demo: Site) -> None:
     with with_apps(browser, demo, "/s/demo/tools/app-blank") as window:
         page = window.page

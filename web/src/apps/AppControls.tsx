@@ -138,6 +138,11 @@ export function AppControls(props: Props) {
           checked={settings.allowsPrivate}
           onChange={() => set({ allowsPrivate: !settings.allowsPrivate })}
         />
+        <Switch
+          label="Allow writing to the clipboard"
+          checked={settings.allowsClipboard}
+          onChange={() => set({ allowsClipboard: !settings.allowsClipboard })}
+        />
         {MODES.map((mode) => (
           <Switch
             key={mode}

@@ -32,6 +32,13 @@ const MOST_REQUESTS = 8;
 const MOST_TOOLS = 50;
 const ANSWER_MS = 30_000;
 
+// Of these the app is told when a list of the server changes.
+const LISTS: Record<string, JsonObject> = {
+  serverTools: { listChanged: true },
+  serverResources: { listChanged: true },
+};
+const LIST_OF: Record<string, string> = { tools: "serverTools" };
+
 class Refusal extends Error {
   constructor(
     readonly code: number,
@@ -221,7 +228,7 @@ export class AppHost {
   }
 
   private initialize(params: JsonObject): JsonObject {
-    const { capabilities, context, toolInfo, version } = this.options;
+    const { capabilities, context, toolInfo, version, sandbox } = this.options;
     const appCapabilities = fieldsOf(params.appCapabilities);
     const modes = appCapabilities.availableDisplayModes;
     this.set({
@@ -233,7 +240,10 @@ export class AppHost {
     return {
       protocolVersion: PROTOCOL_VERSION,
       hostInfo: { name: "mcplens", version },
-      hostCapabilities: Object.fromEntries(capabilities.map((name) => [name, {}])),
+      hostCapabilities: {
+        ...Object.fromEntries(capabilities.map((name) => [name, LISTS[name] ?? {}])),
+        sandbox,
+      },
       hostContext: { ...context, toolInfo },
     };
   }
@@ -344,6 +354,13 @@ export class AppHost {
     }
     if (this.isReady && Object.keys(changed).length > 0)
       this.notify("host-context-changed", changed);
+  }
+
+  /** A list of the server changed; the app is told, if it may ask for that list. */
+  listChanged(kind: string): void {
+    const needed = LIST_OF[kind] ?? "serverResources";
+    if (this.isReady && this.options.capabilities.includes(needed))
+      this.send({ method: `notifications/${kind}/list_changed` });
   }
 
   async listTools(): Promise<void> {

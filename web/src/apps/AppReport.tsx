@@ -74,6 +74,11 @@ function Policy({ view, violations }: { view: AppView; violations: Violation[] }
           lines={view.findings.map(({ text, line }) => (line ? `Line ${line}: ${text}` : text))}
         />
       )}
+      {view.permissions.length > 0 && (
+        <p className="dim">
+          It asks for {view.permissions.join(", ")}; of these mcplens can grant clipboardWrite.
+        </p>
+      )}
       <ul className={`${css.list} mono`} aria-label="Content-Security-Policy">
         {view.policy.split("; ").map((part) => (
           <li key={part}>{part}</li>

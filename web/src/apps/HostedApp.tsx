@@ -10,6 +10,7 @@ import { UntrustedText } from "../components/UntrustedText";
 import { useWidth } from "../components/useWidth";
 import { ring, useRingVersion } from "../state/events";
 import { pathTo } from "../state/navigation";
+import { useInspector } from "../state/store";
 import { pluralize } from "../values/format";
 import { fieldsOf, type JsonObject } from "../values/jsonObject";
 import type { AppHost } from "./AppHost";
@@ -19,7 +20,7 @@ import type { AppRun } from "./appDifferences";
 import type { AppState, Consent } from "./appState";
 import { blankReason, sizeNote, type Violation, violationsOf } from "./blankReason";
 import type { HostSettings } from "./hostSettings";
-import { type RunningApp, useApp } from "./useApp";
+import { mayWriteClipboard, type RunningApp, useApp } from "./useApp";
 
 // Small, so that an app that never reports its size is seen to be cut off.
 const START_HEIGHT = 160;
@@ -53,6 +54,20 @@ function FollowedCall({ host, call }: { host: AppHost | null; call: CallView }) 
       });
   }, [host, request, status, value, error]);
   return null;
+}
+
+/** Tells the app when a list of its server was fetched anew because it changed. */
+function useListChanges(host: AppHost | null, serverId: string): void {
+  const lists = useInspector((state) => state.servers.get(serverId)?.lists);
+  const known = useRef(new Map<string, number>());
+  useEffect(() => {
+    for (const { kind, fetched, is_changed } of lists ?? []) {
+      const before = known.current.get(kind);
+      known.current.set(kind, fetched);
+      if (before !== undefined && before !== fetched && is_changed && kind !== "resource_templates")
+        host?.listChanged(kind);
+    }
+  }, [host, lists]);
 }
 
 /** What a host tells an app before and around a call, by hand. */
@@ -193,7 +208,7 @@ function Stage({ app, state, settings, width }: StageProps) {
             title={`App of ${view.tool}`}
             src={proxyUrl}
             sandbox="allow-scripts allow-same-origin allow-forms"
-            allow={view.permissions.includes("clipboardWrite") ? "clipboard-write" : undefined}
+            allow={mayWriteClipboard(view, settings) ? "clipboard-write *" : undefined}
           />
         </div>
       </div>
@@ -235,6 +250,7 @@ export function HostedApp(props: Props) {
   const { view, host, isDue } = app;
   const state = useHostState(host);
   const violations = useViolations(view?.app_id);
+  useListChanges(host, serverId);
   const findings = view?.findings ?? [];
   const unreachable = app.isUnreachable && view ? view.port : null;
   const domains = view?.domains ?? [];

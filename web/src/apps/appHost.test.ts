@@ -27,6 +27,7 @@ function played(more: Partial<HostOptions> = {}) {
     modes: ["inline", "fullscreen"],
     context: { displayMode: "inline", theme: "dark" },
     toolInfo: { tool: { name: "t" } },
+    sandbox: { permissions: {} },
     version: "1",
     post: (message) => posted.push(message),
     record: (_, __, refusal) => refusal && refusals.push(refusal),
@@ -73,6 +74,22 @@ describe("the host of an app", () => {
     ]);
     host.follow({ result: { content: ["again"] } });
     expect(posted).toHaveLength(3);
+  });
+
+  it("tells the app which lists changed, and what it was given", async () => {
+    const { host, posted, begin } = played();
+    host.listChanged("tools");
+    expect(posted).toEqual([]);
+    await begin();
+    expect(posted[0]?.result).toMatchObject({
+      hostCapabilities: { serverTools: { listChanged: true }, sandbox: { permissions: {} } },
+    });
+    for (const kind of ["tools", "resources", "prompts"]) host.listChanged(kind);
+    expect(methods(posted)).toEqual([
+      "notifications/tools/list_changed",
+      "notifications/resources/list_changed",
+      "notifications/prompts/list_changed",
+    ]);
   });
 
   it("refuses calls before the app is initialized", async () => {

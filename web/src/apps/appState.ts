@@ -39,6 +39,8 @@ export interface HostOptions {
   modes: readonly DisplayMode[];
   context: Record<string, unknown>;
   toolInfo: JsonObject;
+  /** The domains and permissions that the app was given. */
+  sandbox: JsonObject;
   version: string;
   post(message: AppMessage): void;
   record(side: "app" | "host", text: string, refusal?: string): void;

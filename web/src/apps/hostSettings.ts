@@ -33,6 +33,8 @@ export interface HostSettings {
   safeArea: number;
   isTouch: boolean;
   capabilities: Capability[];
+  /** Whether an app that asks for it may write to the clipboard; nothing else is granted. */
+  allowsClipboard: boolean;
 }
 
 /** The built-in hosts: what the specification describes, and what the reference host does. */
@@ -50,6 +52,7 @@ export const PROFILES: Record<string, HostSettings> = {
     safeArea: 0,
     isTouch: false,
     capabilities: [...CAPABILITIES],
+    allowsClipboard: false,
   },
   "Reference host": {
     policy: "reference",
@@ -64,6 +67,7 @@ export const PROFILES: Record<string, HostSettings> = {
     safeArea: 0,
     isTouch: false,
     capabilities: ["openLinks", "serverTools", "serverResources", "logging", "updateModelContext"],
+    allowsClipboard: true,
   },
 };
 

@@ -52,7 +52,7 @@ function useOpened({ serverId, tool, settings, turn }: Wanted) {
     problem: null,
   });
   const { policy: profile, allowsPrivate: allows_private } = settings;
-  const reopened = `${turn} ${settings.capabilities} ${settings.modes}`;
+  const reopened = `${turn} ${settings.capabilities} ${settings.modes} ${settings.allowsClipboard}`;
   // biome-ignore lint/correctness/useExhaustiveDependencies: what an app was told once is told anew
   useEffect(() => {
     let isGone = false;
@@ -81,6 +81,7 @@ const optionsFor = (
     ...(requestId === null ? {} : { id: requestId }),
     tool: view.tool_definition as JsonObject,
   },
+  sandbox: sandboxOf(view, settings),
   version: useInspector.getState().version,
   post,
   record: (side, text, refusal) =>
@@ -91,7 +92,17 @@ const optionsFor = (
   saveFile,
 });
 
-const ALLOWED: Record<string, string> = { clipboardWrite: "clipboard-write" };
+/** Whether an app may write to the clipboard: it asks for it, and the host grants it. */
+export const mayWriteClipboard = (view: AppView, settings: HostSettings): boolean =>
+  settings.allowsClipboard && view.permissions.includes("clipboardWrite");
+
+/** What an app was given of what it declares. */
+function sandboxOf(view: AppView, settings: HostSettings): JsonObject {
+  const csp: Record<string, string[]> = {};
+  for (const { key, value, refusal } of view.domains)
+    if (refusal === null) csp[key] = [...(csp[key] ?? []), value];
+  return { csp, permissions: mayWriteClipboard(view, settings) ? { clipboardWrite: {} } : {} };
+}
 
 /** Whether a time has passed since an app was opened. */
 function useElapsed(appId: string | undefined, most: number): boolean {
@@ -128,10 +139,7 @@ export function useApp(wanted: Wanted): RunningApp {
     const made = new AppHost(optionsFor(view, wanted, context, post));
     setHost(made);
     setReached(false);
-    const allow = view.permissions
-      .map((one) => ALLOWED[one])
-      .filter(Boolean)
-      .join("; ");
+    const allow = mayWriteClipboard(view, wanted.settings) ? "clipboard-write *" : "";
     const hear = ({ source, origin: from, data }: MessageEvent): void => {
       if (source !== frame.current?.contentWindow || from !== origin) return;
       if (data?.method === PROXY_READY) {
