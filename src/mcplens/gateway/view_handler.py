@@ -31,6 +31,7 @@ from mcplens.gateway.views import why_server_hidden
 from mcplens.gateway.wire import members, object_of, text_of
 from mcplens.inbound.refusal import INVALID_PARAMS
 from mcplens.inbound.request_validation import HeaderParameters
+from mcplens.protocol.eras import SKILLS_EXTENSION
 from mcplens.version import VERSION
 
 _LISTS: Final[dict[str, Kind]] = {
@@ -212,7 +213,9 @@ def _merged_capabilities(
             found["resources"]["subscribe"] = True
         extensions, tasks = capabilities.get("extensions"), capabilities.get("tasks")
         if isinstance(extensions, dict):
-            found.setdefault("extensions", {}).update(extensions)
+            # A view serves no skills/list: the URIs of two servers' skills may be the same.
+            kept = {name: each for name, each in extensions.items() if name != SKILLS_EXTENSION}
+            found.setdefault("extensions", {}).update(kept)
         if isinstance(tasks, dict):
             found["tasks"] = {**found.get("tasks", {}), **tasks}
     for name in ("tools", "prompts", "resources"):
