@@ -92,7 +92,7 @@ def _run(command: list[str], folder: str, has_terminal: bool) -> tuple[float, fl
     }
     pid, terminal = start([*command, *server], has_terminal, environ)
     ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-    own_s = time.clock_gettime(_clock_of(pid))
+    own_s = time.clock_gettime(clock_of(pid))
     all_s = sum(wait_for_all().values())
     if terminal >= 0:
         os.close(terminal)
@@ -103,7 +103,7 @@ def _run(command: list[str], folder: str, has_terminal: bool) -> tuple[float, fl
     return own_s, all_s
 
 
-def _clock_of(pid: int) -> int:
+def clock_of(pid: int) -> int:
     """The clock of what a process takes, as Linux numbers them; works until it is waited for."""
     return (~pid << 3) | 2
 

@@ -81,6 +81,7 @@ class Report:
     cases: dict[Case, Results] = field(default_factory=dict)
     cold: dict[bool, ColdResults] = field(default_factory=dict)
     commands: dict[bool, ColdResults] = field(default_factory=dict)
+    one_test: ColdResults = field(default_factory=dict)
     recording: RecordingResults = field(default_factory=dict)
     million: MillionResults = field(default_factory=dict)
     flood: FloodResults = field(default_factory=dict)

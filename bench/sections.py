@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bench import command_line, gateway, gateway_limits, million, mocks, recording, tap
+from bench import command_line, gateway, gateway_limits, million, mocks, one_test, recording, tap
 from bench import page as browser_page
 from bench.cold_start import run_cold
 from bench.flood import HEADINGS as FLOOD_HEADINGS
@@ -67,6 +67,11 @@ def _measure_commands(report: Report) -> Iterator[None]:
         found = command_line.run_commands(rounds, has_terminal=has_terminal)
         report.commands[has_terminal] = found
         yield
+
+
+def _measure_one_test(report: Report) -> Iterator[None]:
+    report.one_test = one_test.run_tests(report.effort.cold_rounds)
+    yield
 
 
 def _measure_recording(report: Report) -> Iterator[None]:
@@ -155,6 +160,14 @@ SECTIONS = (
         _measure_commands,
         _command_rows,
         lambda effort: command_line.METHOD.format(rounds=effort.cold_rounds),
+    ),
+    Section(
+        lambda effort: "Cold start of one test",
+        one_test.HEADINGS,
+        (10, 13, 15, 22, 18, 31, 31),
+        _measure_one_test,
+        lambda report: one_test.one_test_rows(report.one_test),
+        lambda effort: one_test.METHOD.format(rounds=effort.cold_rounds),
     ),
     Section(
         lambda effort: "Recording",

@@ -35,6 +35,8 @@ async def test_a_quick_run_prints_every_row() -> None:
         for what in ("itself", "with children"):
             assert_rows(lines, f"cold start, {where} +{what} ", count=1)
             assert_rows(lines, f"list tools, {where} +{what} ", count=1)
+    for what in ("itself", "with children"):
+        assert_rows(lines, f"one test +{what} ", count=1)
     for case in ("stdio +200 B +1", "stdio +200 B +32", "HTTP, JSON +200 B +1", "stdio +100 KB +1"):
         assert_rows(lines, rf"{case} .* -?\d\.\d\d \(≤ 0\.15: ", count=1)
     assert_rows(lines, "more after all .* MB ", count=1, figures=1)
