@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mcplens.bus import Bus
     from mcplens.gateway.gateway import Gateway
 
+_encode: Final = msgspec.json.Encoder().encode
 # The table is drawn at most so often.
 _DRAW_S: Final = 0.25
 
@@ -49,8 +50,10 @@ def _write_lines(batch: list[Event], _missed: int) -> None:
 
 
 def _encoded_line(event: Event) -> bytes | None:
+    if type(event) is InboundAnswered:  # nearly all of them, if there are many
+        return _encode(_call_line(event)) + b"\n"
     line = log_line(event)
-    return None if line is None else msgspec.json.encode(line) + b"\n"
+    return None if line is None else _encode(line) + b"\n"
 
 
 def log_line(event: Event) -> dict[str, Any] | None:
@@ -59,16 +62,34 @@ def log_line(event: Event) -> dict[str, Any] | None:
     return None if describe is None else {"time": round(event.wall, 3), **describe(event)}
 
 
+class CallLine(msgspec.Struct, gc=False):
+    """What is logged of a call."""
+
+    time: float
+    event: str
+    client: str
+    client_id: str
+    method: str
+    server: str
+    outcome: str
+    seconds: float
+
+
+def _call_line(event: InboundAnswered) -> CallLine:
+    return CallLine(
+        int(event.wall * 1e3 + 0.5) / 1e3,  # a tenth of what `round` costs
+        "call",
+        event.client_name,
+        event.client_id,
+        event.method,
+        event.target_id,
+        event.outcome,
+        int(event.elapsed_s * 1e4 + 0.5) / 1e4,
+    )
+
+
 def _call(event: InboundAnswered) -> dict[str, Any]:
-    return {
-        "event": "call",
-        "client": event.client_name,
-        "client_id": event.client_id,
-        "method": event.method,
-        "server": event.target_id,
-        "outcome": event.outcome,
-        "seconds": round(event.elapsed_s, 4),
-    }
+    return msgspec.structs.asdict(_call_line(event))
 
 
 def _connected(event: InboundConnected) -> dict[str, Any]:

@@ -72,6 +72,7 @@ class ServerConnection:
         bus = self._bus = bus or Bus(clock, is_unread=True)
         options = self._options = options or LiveOptions()
         self._listener = listener or ServerListener()
+        self.server_id = entry.name
         self.lists = ServerLists()
         self.introduction: Introduction | None = None  # as last negotiated
         self.timeouts = self._configured = timeouts_of(entry, settings)
@@ -114,10 +115,6 @@ class ServerConnection:
         return f"<ServerConnection {self.server_id} {self.status.value} {self.lists!r}>"
 
     # -- where it stands -----------------------------------------------------------------------
-
-    @property
-    def server_id(self) -> str:
-        return self.live.server_id
 
     @property
     def entry(self) -> ServerEntry:
@@ -259,11 +256,6 @@ class ServerConnection:
             wants_progress=wants_progress,
             headers=headers,
         )
-
-    @property
-    def is_ready(self) -> bool:
-        """Whether a request can be sent at once, in a session that stays open."""
-        return self._requests.ready_client() is not None
 
     def notify(self, method: str, params: Mapping[str, Any] | None = None) -> None:
         """Send a notification to the server over the session that stays open.

@@ -55,7 +55,7 @@ def line_of(
 ) -> AuditLine:
     """The line of a call that ended just now."""
     return AuditLine(
-        time=round(time, 6),
+        time=_in_microseconds(time),
         run=run,
         seq=call.seq,
         client=call.client.name,
@@ -65,10 +65,15 @@ def line_of(
         name=call.name,
         server=call.server_id,
         outcome=outcome,
-        seconds=round(elapsed_s, 6),
+        seconds=_in_microseconds(elapsed_s),
         request_bytes=call.size_bytes,
         answer_bytes=answer_bytes,
     )
+
+
+def _in_microseconds(seconds: float) -> float:
+    """Rounded to six digits; `round` makes a text of it for that, which costs ten times as much."""
+    return int(seconds * 1e6 + 0.5) / 1e6
 
 
 class AuditLog:

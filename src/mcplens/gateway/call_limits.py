@@ -48,12 +48,14 @@ class CallLimits:
     def __init__(self, limits: Limits, clock: Clock) -> None:
         self.limits = limits
         self._clock = clock
-        self._of_client: Counter[str] = Counter()
-        self._of_server: Counter[str] = Counter()
+        self._of_client: dict[str, int] = {}
+        self._of_server: dict[str, int] = {}
         self._rates: dict[str, _Rate] = {}
 
     def __repr__(self) -> str:
-        return f"<CallLimits {self._of_client.total()} calls of {len(self._of_client)} clients>"
+        return (
+            f"<CallLimits {sum(self._of_client.values())} calls of {len(self._of_client)} clients>"
+        )
 
     def use(self, limits: Limits) -> None:
         """Have other limits from now on; calls that are under way stay counted."""
@@ -70,15 +72,16 @@ class CallLimits:
         per_second, at_once = limits.calls_per_second, limits.calls_per_client
         if per_second is not None and not self._rate(key, per_second).take(self._clock.monotonic()):
             raise _refused(f"more than {per_second} calls per second", "callsPerSecond")
-        if at_once is not None and self._of_client[key] >= at_once:
+        running = self._of_client.get(key, 0)
+        if at_once is not None and running >= at_once:
             raise _refused(f"{at_once} calls of this client are under way", "callsPerClient")
-        self._of_client[key] += 1
+        self._of_client[key] = running + 1
         call.is_counted = True
 
     def nearest(self) -> dict[str, tuple[int, str]]:
         """How near each limit is, by its name: the most that anybody uses of it, and who."""
-        by_client = self._of_client.most_common(1)
-        by_server = self._of_server.most_common(1)
+        by_client = Counter(self._of_client).most_common(1)
+        by_server = Counter(self._of_server).most_common(1)
         now, per_second = self._clock.monotonic(), self.limits.calls_per_second
         rates = ((rate.used(now), key) for key, rate in self._rates.items())
         busiest = max(rates, default=(0, ""))
@@ -94,18 +97,20 @@ class CallLimits:
         Raises:
             Refused: that server has too many under way.
         """
-        at_once = self.limits.calls_per_server
-        if at_once is not None and self._of_server[server_id] >= at_once:
+        at_once, running = self.limits.calls_per_server, self._of_server.get(server_id, 0)
+        if at_once is not None and running >= at_once:
             raise _refused(f"{at_once} calls of {server_id} are under way", "callsPerServer")
         if call.server_id != server_id:
-            self._release(self._of_server, call.server_id)
-            self._of_server[server_id] += 1
+            if call.server_id:
+                self._release(self._of_server, call.server_id)
+            self._of_server[server_id] = running + 1
 
     def ended(self, call: InboundCall) -> None:
         """A call has its answer, whatever it is."""
         if call.is_counted:
             self._release(self._of_client, call.client.key)
-        self._release(self._of_server, call.server_id)
+        if call.server_id:
+            self._release(self._of_server, call.server_id)
 
     def forget(self, key: str) -> None:
         """A client is gone."""
@@ -116,11 +121,12 @@ class CallLimits:
             self._rates[key] = _Rate(per_second, self._clock.monotonic())
         return self._rates[key]
 
-    def _release(self, counts: Counter[str], key: str) -> None:
-        if counts[key] > 1:
-            counts[key] -= 1
+    def _release(self, counts: dict[str, int], key: str) -> None:
+        running = counts.get(key, 0)
+        if running > 1:
+            counts[key] = running - 1
         else:
-            del counts[key]
+            counts.pop(key, None)
 
 
 def _refused(what: str, limit: str) -> Refused:

@@ -207,42 +207,31 @@ class Gateway(ServerListener):
             self._idle.clear()
 
     def ended(self, call: InboundCall, outcome: str, size_bytes: int) -> None:
-        """Publish how a request of a client's ended."""
-        self._note(call, outcome, size_bytes)
-        if call.method != LISTEN:
-            call.client.use.ended(outcome)
-            self._running -= 1
-            if self._running == 0:
-                self._idle.set()
-        self._publish(
-            InboundAnswered(
-                client_id=call.client.id,
-                client_name=call.client.name,
-                request_seq=call.seq,
-                method=call.method,
-                target_id=call.server_id,
-                outcome=outcome,
-                size_bytes=size_bytes,
-                elapsed_s=self.clock.monotonic() - call.started_at,
-            ),
-            0,
-        )
-
-    def _note(self, call: InboundCall, outcome: str, size_bytes: int) -> None:
-        """Count a request that has ended, and write it into the audit log."""
-        elapsed_s = self.clock.monotonic() - call.started_at
+        """Count a request of a client's that has ended, write it into the audit log, publish it."""
+        client, elapsed_s = call.client, self.clock.monotonic() - call.started_at
         self.call_limits.ended(call)
         self.statistics.add(
-            server_id=call.server_id,
-            method=call.method,
-            outcome=outcome,
-            elapsed_s=elapsed_s,
-            request_bytes=call.size_bytes,
-            answer_bytes=size_bytes,
+            call.server_id, call.method, outcome, elapsed_s, call.size_bytes, size_bytes
         )
         if self.audit_log is not None:
             time, run = self.clock.wall(), self.bus.run_id
             self.audit_log.add(line_of(call, outcome, size_bytes, elapsed_s, time=time, run=run))
+        if call.method != LISTEN:
+            client.use.ended(outcome)
+            self._running -= 1
+            if self._running == 0:
+                self._idle.set()
+        answered = InboundAnswered(
+            client_id=client.id,
+            client_name=client.name,
+            request_seq=call.seq,
+            method=call.method,
+            target_id=call.server_id,
+            outcome=outcome,
+            size_bytes=size_bytes,
+            elapsed_s=elapsed_s,
+        )
+        self._publish(answered, 0)
 
     def may_ask(self, call: InboundCall, request: ServerRequest) -> bool:
         """Whether a server's question may go to the client of this call.

@@ -37,6 +37,7 @@ class InboundClient:
         self.path = path  # where it is connected: the path of a view or of a server
         self.use = use
         self.info: dict[str, Any] = {}
+        self.name = "?"  # how the client calls itself; for people only
         self.capabilities: dict[str, Any] = {}
         self.log_level: str | None = None
         self.is_stateless = False
@@ -48,12 +49,6 @@ class InboundClient:
 
     def __repr__(self) -> str:
         return f"<InboundClient {self.id} {self.name} at {self.path}, {len(self.calls)} calls>"
-
-    @property
-    def name(self) -> str:
-        """How the client calls itself; for people only."""
-        name = self.info.get("name")
-        return name[:100] if isinstance(name, str) else "?"
 
     @property
     def version(self) -> str | None:
@@ -69,6 +64,8 @@ class InboundClient:
     def introduce(self, info: Any, capabilities: Any) -> None:
         """The client said who it is and what it can do."""
         self.info = info if isinstance(info, dict) else {}
+        name = self.info.get("name")
+        self.name = name[:100] if isinstance(name, str) else "?"
         self.capabilities = capabilities if isinstance(capabilities, dict) else {}
         self._envelope = None
 

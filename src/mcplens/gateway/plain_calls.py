@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
 
 from mcplens.downstream.options import StartedRequest
 from mcplens.downstream.server_connection import ServerConnection
@@ -18,7 +20,7 @@ from mcplens.errors import InspectorError
 from mcplens.gateway.inbound_call import InboundCall, is_stateless_server
 from mcplens.gateway.refused import Refused
 from mcplens.gateway.tasks import TaskRequests, may_become_task
-from mcplens.gateway.wire import result_message, text_of
+from mcplens.gateway.wire import result_message
 from mcplens.protocol.frames import ABSENT, Frame
 from mcplens.session.call_hooks import OnNotification, OnQuestion
 from mcplens.session.queue import QueueEntry
@@ -26,6 +28,8 @@ from mcplens.session.raw_calls import read_params
 
 if TYPE_CHECKING:
     from mcplens.gateway.gateway import Gateway
+
+_read_text: Final = msgspec.json.Decoder(str).decode
 
 # The server of a tool, and its name there; None if it is not known yet.
 FindTool = Callable[[str], tuple[ServerConnection, str] | None]
@@ -59,11 +63,11 @@ class PlainCalls:
             return False
         try:
             params = read_params(call.body)
-        except ValueError:
+            name = _read_text(params.get("name", b""))
+        except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
             return False
-        name = text_of(params.get("name"))
-        found = None if name is None else self._find_tool(name)
-        if name is None or found is None:
+        found = self._find_tool(name)
+        if found is None:
             return False
         connection, params["name"] = found
         if not _is_plain(call, connection, params):
@@ -120,7 +124,7 @@ class SentCall:
             wants_progress=call.hop.progress_token is not ABSENT,
             headers=call.passed_headers(),
         )
-        if self.started is None:  # the session was lost just now
+        if self.started is None:  # the server is not connected
             self._go_on()
         elif self.started.entry.is_settled:  # it could not be sent
             self.on_answered(self.started.entry)
@@ -160,7 +164,7 @@ def _is_plain(call: InboundCall, connection: ServerConnection, params: dict[str,
     """Whether a call passes as it is, in a session that is there for all clients."""
     return (
         connection.mode == "persistent"
-        and connection.is_ready
+        and connection.introduction is not None  # else its revision is not known yet
         and is_stateless_server(connection) is call.is_stateless
         and not may_become_task(call, params)
     )

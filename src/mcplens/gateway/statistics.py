@@ -38,10 +38,6 @@ class Times(msgspec.Struct):
     counts: list[int]
     sum_s: float = 0.0
 
-    def add(self, elapsed_s: float) -> None:
-        self.counts[bisect_left(BUCKETS_S, elapsed_s)] += 1
-        self.sum_s += elapsed_s
-
 
 class ServerCounts(msgspec.Struct):
     """Calls of one server, and those that failed."""
@@ -65,7 +61,6 @@ class CallStatistics:
 
     def add(
         self,
-        *,
         server_id: str,
         method: str,
         outcome: str,
@@ -84,7 +79,8 @@ class CallStatistics:
         times = self.times.get((server_id, method))
         if times is None:
             times = self.times[server_id, method] = Times([0] * (len(BUCKETS_S) + 1))
-        times.add(elapsed_s)
+        times.counts[bisect_left(BUCKETS_S, elapsed_s)] += 1
+        times.sum_s += elapsed_s
         server = self.servers.get(server_id)
         if server is None:
             server = self.servers[server_id] = ServerCounts()

@@ -158,8 +158,10 @@ class ViewHandler(InboundHandler):
 
     def find_tool(self, name: str) -> tuple[ServerConnection, str] | None:
         original = self.catalog.find("tools", name)
-        connection = None if original is None else self.gateway.server(original.server_id)
-        return None if original is None or connection is None else (connection, original.name)
+        if original is None:
+            return None
+        connection = self.gateway.server(original.server_id)
+        return None if connection is None else (connection, original.name)
 
     async def _complete(self, call: InboundCall, params: dict[str, Any]) -> bytes:
         reference = object_of(params.get("ref"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from mcplens.clock import Clock, Timer
 from mcplens.inbound.exchange import JSON, NO_HEADERS
@@ -17,19 +17,13 @@ from mcplens.inbound.http_peers import HttpSessionPeer, PendingPost, SessionPost
 from mcplens.inbound.refusal import Refusal, status_of
 from mcplens.inbound.request_validation import Headers, Incoming
 from mcplens.inbound.session_table import SessionTable
+from mcplens.protocol.eras import Era
 from mcplens.protocol.frames import Frame, Kind, Message, RequestId
 
+# A whole response: status, body, content type, headers.
+Response = tuple[int, bytes, str, Mapping[str, str]]
 
-class Response(NamedTuple):
-    """A whole response."""
-
-    status: int
-    body: bytes = b""
-    content_type: str = ""
-    headers: Mapping[str, str] = NO_HEADERS
-
-
-ACCEPTED: Final = Response(202)
+ACCEPTED: Final[Response] = (202, b"", "", NO_HEADERS)
 
 
 class Posted(ABC):
@@ -89,7 +83,7 @@ class SessionPosted(Posted):
         """
         session = self.session
         if type(message) is Frame:
-            admitted = [session.admit(message, headers)]
+            admitted = [session.admit(message, headers, Era.HANDSHAKE)]  # as the endpoint found
             is_request = message.kind is Kind.REQUEST and message.id is not None
             ids: set[RequestId] = {message.id} if is_request else set()  # type: ignore[arg-type]
         else:
@@ -130,9 +124,9 @@ class SessionPosted(Posted):
             self._introduce()
         if post.rejection is not None:
             rejection = post.rejection
-            return Response(rejection.status, rejection.body, rejection.content_type)
+            return rejection.status, rejection.body, rejection.content_type, NO_HEADERS
         if post.answer is not None:
-            return Response(200, post.answer, JSON, self.headers)
+            return 200, post.answer, JSON, self.headers
         return None if post.stream is not None else ACCEPTED
 
     def _introduce(self) -> None:
@@ -176,9 +170,9 @@ class StatelessPosted(Posted):
         post = self.post
         if post.rejection is not None:
             rejection = post.rejection
-            return Response(rejection.status, rejection.body, rejection.content_type)
+            return rejection.status, rejection.body, rejection.content_type, NO_HEADERS
         if post.answer is not None:
-            return Response(status_of(post.error_code), post.answer, JSON)
+            return status_of(post.error_code), post.answer, JSON, NO_HEADERS
         return None if self.peer.send_queue is not None else ACCEPTED
 
     def left(self) -> None:

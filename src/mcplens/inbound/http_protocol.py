@@ -173,10 +173,12 @@ class BoundedProtocol(HttpToolsProtocol):
             direct.begin()
         if self.head_bytes > MAX_HEAD_BYTES:
             self.refuse_head()
-        is_ours = self.transport.get_protocol() is self  # or it became a WebSocket
-        if is_ours and self.is_waiting and not self.transport.is_closing():
+        if self._is_idle or not self.is_waiting:
+            if self.due is not None:
+                self.expect_no_more()
+        elif self.transport.get_protocol() is self and not self.transport.is_closing():
             self.expect()
-        else:
+        else:  # it became a WebSocket
             self.expect_no_more()
 
     def on_message_begin(self) -> None:

@@ -19,6 +19,8 @@ from mcplens.events import (
     HttpExchangeEnded,
     HttpRequestSent,
     HttpResponseReceived,
+    InboundAnswered,
+    InboundReceived,
     ProcessStarted,
     RequestEnded,
     RequestPassed,
@@ -74,12 +76,14 @@ def exact_row(event: Event) -> Row:
 
 def _sent(event: FrameSent) -> Row:
     message = event.message
-    if type(message) is Frame and message.kind is _REQUEST and event.inbound_seq is None:
+    if type(message) is Frame and message.kind is _REQUEST:
         identity, method = message.id, message.method
         if type(identity) is int and len(method) <= MOST_CHARACTERS:
+            inbound_seq = event.inbound_seq
+            detail = None if inbound_seq is None else {"inbound_seq": inbound_seq}
             return Row(
                 event.seq, event.wall, event.mono, event.server_id, "FrameSent", method, identity,
-                "request", None, message.raw, event.exchange_id, event.request_seq,
+                "request", detail, message.raw, event.exchange_id, event.request_seq,
                 event.caused_by_seq, event.is_inferred, event.call_id, event.purpose,
             )  # fmt: skip
     return _frame(event)
@@ -132,6 +136,34 @@ def _ended(event: RequestEnded) -> Row:
     return Row(
         event.seq, event.wall, event.mono, event.server_id, "RequestEnded", method, identity,
         event.status, detail, None, None, event.request_seq,
+    )  # fmt: skip
+
+
+def _inbound_received(event: InboundReceived) -> Row:
+    message, method = event.message, event.method
+    if type(message) is not Frame or method is None or len(method) > MOST_CHARACTERS:
+        return _other(event)
+    detail = {
+        "client_id": event.client_id, "client_name": event.client_name,
+        "size_bytes": event.size_bytes,
+    }  # fmt: skip
+    return Row(
+        event.seq, event.wall, event.mono, event.server_id, "InboundReceived", method,
+        short_id(message.id), message.kind.value, detail, message.raw or None,
+    )  # fmt: skip
+
+
+def _inbound_answered(event: InboundAnswered) -> Row:
+    if len(event.method) > MOST_CHARACTERS:
+        return _other(event)
+    detail = {
+        "client_id": event.client_id, "client_name": event.client_name,
+        "target_id": event.target_id, "outcome": event.outcome, "size_bytes": event.size_bytes,
+        "elapsed_s": event.elapsed_s,
+    }  # fmt: skip
+    return Row(
+        event.seq, event.wall, event.mono, event.server_id, "InboundAnswered", event.method, None,
+        None, detail, None, None, event.request_seq,
     )  # fmt: skip
 
 
@@ -296,6 +328,8 @@ _MAKERS: Final[dict[type[Event], Callable[[Any], Row]]] = {
     HttpRequestSent: _http_request,
     HttpResponseReceived: _http_response,
     HttpExchangeEnded: _http_end,
+    InboundReceived: _inbound_received,
+    InboundAnswered: _inbound_answered,
 }
 
 
