@@ -11,7 +11,10 @@ import pytest
 import mcplens
 from mcplens import ServerError
 from mcplens.clock import SystemClock
+from mcplens.inbound.limits import Limits
+from mcplens.inbound.peer import Peer
 from mcplens.mocking import MockServer, mock_transport, read_trace_file
+from mcplens.protocol.frames import encode_request
 from tests.interaction.scenario import text_of
 from tests.mocking.traces import Trace
 
@@ -172,3 +175,67 @@ async def test_a_call_without_a_recorded_answer_says_why(tmp_path: Path) -> None
             await client.call_tool("slow")
         with pytest.raises(ServerError, match="prompts/list was not recorded"):
             await client.request("prompts/list")
+
+
+async def test_only_the_recorded_era_is_served_if_that_is_wanted(tmp_path: Path) -> None:
+    trace = recorded()
+    trace.call(1, "a", {}, "one")
+    recorded_only = {"speaks": "recorded"}
+    async with serving(trace, tmp_path, protocol="auto", mock=recorded_only) as client:
+        assert client.protocol_version == "2025-11-25"
+        assert text_of(await client.call_tool("a")) == "one"
+    async with serving(trace, tmp_path, protocol="2026-07-28", mock=recorded_only) as client:
+        with pytest.raises(ServerError, match="the recording is of 2025-11-25"):
+            await client.call_tool("a")
+
+
+class SlowPeer(Peer):
+    """A client that reads only while the mock waits for it."""
+
+    def __init__(self, mock: MockServer) -> None:
+        super().__init__(mock, Limits())
+        self.unread: list[bytes] = []
+        self.most = 0
+
+    @property
+    def is_backed_up(self) -> bool:
+        return len(self.unread) > 100
+
+    def _put(self, data: bytes, during: Any) -> None:
+        self.unread.append(data)
+        self.most = max(self.most, len(self.unread))
+
+    def _shut(self, reason: str) -> None:
+        self.unread.clear()
+
+
+class Reading(SystemClock):
+    """A clock by which the slow client reads whenever somebody waits."""
+
+    peer: SlowPeer
+
+    async def sleep(self, delay_s: float) -> None:
+        if delay_s:
+            self.peer.unread.clear()
+        await super().sleep(0)
+
+
+async def test_a_recorded_flood_waits_for_a_client_that_reads_slowly(tmp_path: Path) -> None:
+    trace = recorded()
+    seq = trace.request(1, "tools/call", {"name": "flood"})
+    for number in range(2_000):
+        params = {"level": "info", "data": number}
+        log = {"method": "notifications/message", "params": params}
+        trace.frame("FrameReceived", log, request_seq=seq)
+    trace.reply(1, {"content": []})
+    clock = Reading()
+    with read_trace_file(trace.write(tmp_path)) as recording:
+        mock = MockServer(recording, clock=clock)
+        peer = clock.peer = SlowPeer(mock)
+        peer.take(encode_request(7, "tools/call", {"name": "flood"}))
+        async with asyncio.timeout(20):
+            await mock.finished()
+        await mock.close()
+    assert mock.answered == 1
+    assert peer.unread[-1] == b'{"jsonrpc":"2.0","id":7,"result":{"content": []}}'
+    assert 100 < peer.most <= 200

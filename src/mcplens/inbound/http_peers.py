@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from typing import Final
 
 import msgspec
 
@@ -17,6 +18,9 @@ from mcplens.inbound.peer import Peer, PeerHandler
 from mcplens.inbound.session_table import new_session_id
 from mcplens.inbound.streams import ReplayBuffer, SendQueue, Stream, Wakeup
 from mcplens.protocol.frames import RequestId
+
+# Undelivered events of one stream that are many; those of a session are bounded by its limits.
+_MANY_EVENTS: Final = 500
 
 
 class Rejection(msgspec.Struct, frozen=True):
@@ -131,6 +135,15 @@ class HttpSessionPeer(Peer):
         """Since then an event may have an id without data, which makes any stream resumable."""
         return self.protocol_version is not None and self.protocol_version >= "2025-11-25"
 
+    @property
+    def is_backed_up(self) -> bool:
+        # Nobody may ever read the standalone stream: it is optional.
+        return any(
+            stream.last - stream.delivered > _MANY_EVENTS
+            for stream in self.streams.values()
+            if stream is not self.standalone or stream.has_reader
+        )
+
     def _put(self, data: bytes, during: RequestId | None) -> None:
         post = None if during is None or self._json_answers else self._posts.get(during)
         # Messages without an open request, or not allowed in its JSON, go to the standalone stream.
@@ -209,6 +222,11 @@ class StatelessPeer(Peer):
         self.post.rejection = Rejection(status, content_type, body)
         self._end()
         return True
+
+    @property
+    def is_backed_up(self) -> bool:
+        queue = self.send_queue
+        return queue is not None and queue.size > self.limits.max_backlog_bytes // 4
 
     def _put(self, data: bytes, during: RequestId | None) -> None:
         if not self._json_answers:

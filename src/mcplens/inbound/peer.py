@@ -78,6 +78,11 @@ class Peer(ABC):
         """Whether a request is still pending."""
         return any(method != LISTEN for method in self._waiting.values())
 
+    @property
+    def is_backed_up(self) -> bool:
+        """Whether much is still unsent: a handler with a lot to say waits until it is not."""
+        return False
+
     # -- what a handler does -------------------------------------------------------------------
 
     def send(self, data: bytes, *, during: RequestId | None = None) -> None:

@@ -65,6 +65,10 @@ class StdioPeer(Peer):
         while self._size:
             await self._wakeup.wait()
 
+    @property
+    def is_backed_up(self) -> bool:
+        return self._size > self.limits.max_backlog_bytes // 4
+
     # -- on the loop ---------------------------------------------------------------------------
 
     def _put(self, data: bytes, during: RequestId | None) -> None:

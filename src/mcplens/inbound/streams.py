@@ -55,6 +55,11 @@ class SendQueue:
         state = "finished" if self._is_finished else "open"
         return f"<SendQueue {state}, {self._size} bytes wait>"
 
+    @property
+    def size(self) -> int:
+        """Bytes that are not sent yet."""
+        return self._size + self._in_hand
+
     def put(self, data: bytes) -> None:
         if self._is_finished:
             return

@@ -28,7 +28,7 @@ from mcplens.mocking.mock_client import MockClient, Positions
 from mcplens.mocking.params_matching import is_same, own_params, shown
 from mcplens.mocking.playback import NOT_RECORDED, NotRecorded, Playback, method_missing
 from mcplens.mocking.recorded_calls import RecordedCall, RecordedServer, describe
-from mcplens.protocol.eras import HANDSHAKE_VERSIONS, SUBSCRIPTION_ID, Era
+from mcplens.protocol.eras import HANDSHAKE_VERSIONS, SUBSCRIPTION_ID, UNSUPPORTED_VERSION, Era
 from mcplens.protocol.frames import ABSENT, Frame, Kind, RequestId, parse
 
 Timing = Literal["instant", "recorded"]
@@ -43,6 +43,9 @@ _FILTER_OF: Final = {
     "notifications/prompts/list_changed": "promptsListChanged",
     "notifications/resources/list_changed": "resourcesListChanged",
 }
+# Messages that are sent in a row, and how long a client that is behind is waited for at a time.
+_FEW: Final = 50
+_DRAIN_S: Final = 0.01
 _UPDATED: Final = "notifications/resources/updated"
 
 
@@ -78,6 +81,10 @@ class MockServer:
     def __repr__(self) -> str:
         return f"<MockServer of {self.recording!r}, {len(self._clients)} clients>"
 
+    async def finished(self) -> None:
+        """Wait until everything that clients asked for is said."""
+        await self._work.ended()
+
     async def close(self) -> None:
         """Stop all work."""
         await self._work.end()
@@ -86,6 +93,13 @@ class MockServer:
         """Wait as long as the recorded server did, if time is played too."""
         if self._is_timed and seconds > 0:
             await self.clock.sleep(seconds)
+
+    async def give_way(self, peer: Peer, number: int) -> None:
+        """Let a client read what was sent: a recorded flood is faster than any client."""
+        if number % _FEW == _FEW - 1:
+            await self.clock.sleep(0)
+            while peer.is_open and peer.is_backed_up:
+                await self.clock.sleep(_DRAIN_S)
 
     # -- PeerHandler ---------------------------------------------------------------------------
 
@@ -172,6 +186,11 @@ class MockServer:
 
     async def _play(self, playback: Playback) -> None:
         method, params, client = playback.method, playback.params, playback.client
+        if playback.is_converted and not self._speaks_both:
+            version = self.recording.protocol_version
+            text = f"{method} is not offered in this revision: the recording is of {version}"
+            code = METHOD_NOT_FOUND if method in _INTRODUCTIONS else UNSUPPORTED_VERSION
+            raise NotRecorded(text, code=code)
         if method in _INTRODUCTIONS:
             await self._introduce(playback)
             return
@@ -250,13 +269,9 @@ class MockServer:
     async def _introduce(self, playback: Playback) -> None:
         """Answer initialize or server/discover; in the other era, from what was recorded."""
         client, method = playback.client, playback.method
-        if playback.is_converted and not self._speaks_both:
-            version = self.recording.protocol_version
-            text = f"{method} is not offered: the recording is of {version}"
-            raise NotRecorded(text, code=METHOD_NOT_FOUND)
         if self._is_strict:
             self._next(client, method, playback.params, playback.id)
-        call = self._recorded_introduction(method)
+        call = self.recording.of_method(method)
         frame = parse(call.reply) if call is not None and call.reply is not None else None
         result = frame.value() if isinstance(frame, Frame) and frame.error is None else None
         about = self.introduction
@@ -278,9 +293,6 @@ class MockServer:
             playback.give(initialize_result(about, version))
         if call is not None and not playback.is_converted:
             await playback.follow(call)
-
-    def _recorded_introduction(self, method: str) -> RecordedCall | None:
-        return self.recording.of_method(method)
 
     def _version_for(self, offered: Any) -> str:
         """The client's revision, if it is one of the recorded era; else the recorded one."""

@@ -99,6 +99,7 @@ class Playback:
                 await self.server.wait(step.after_s)
             if step.kind == "notification":
                 self.notify(step)
+                await self.server.give_way(self.client.peer, at)
             elif step.kind == _QUESTION and (is_done := await self._ask(call, at, places)):
                 if isinstance(is_done, bool):
                     return
@@ -273,7 +274,8 @@ class Playback:
 
     async def follow(self, call: RecordedCall) -> None:
         """What the server said on its own after this call."""
-        for step in call.trailing:
+        for number, step in enumerate(call.trailing):
+            await self.server.give_way(self.client.peer, number)
             if step.kind == "answer":
                 continue
             await self.server.wait(step.after_s)
