@@ -130,13 +130,13 @@ def test_every_example_is_a_configuration(machine: Machine) -> None:
     machine.environ |= {"WEATHER_KEY": "k", "SEARCH_TOKEN": "t", "BANK_PIN": "p", "MODEL_KEY": "m"}
     machine.environ["READING_TOKEN"] = "r"
     examples = [block for block in blocks(PAGE) if block.language == "json"]
-    assert len(examples) == 4
+    assert len(examples) == 5
     for example in examples:
         machine.write_user(example.text)
         configuration = load_configuration(here=machine.here())
         known = Profiles(configuration.settings.profiles)
         assert [known.get(name).name for name in known.names()] == known.names()
-        assert {entry.problem for entry in configuration.servers} == {None}
+        assert {entry.problem for entry in configuration.servers} <= {None}
         assert configuration.remarks == ()
 
 
