@@ -103,6 +103,20 @@ def test_a_trace_that_was_cut_off_has_the_calls_before_and_says_so(tmp_path: Pat
     assert [line.reason for line in broken] == ["cut off"]
 
 
+def test_odd_messages_and_marks_in_a_trace_do_no_harm(tmp_path: Path) -> None:
+    trace = Trace()
+    spans = [(None, None), (-3, 2), (5, 9_999), (9, 5)]
+    odd = [{"field": "message", "start": start, "end": end} for start, end in spans]
+    trace.call(1, "a", {}, "one", masked=odd)
+    trace.frame("FrameSent", {"id": 2, "method": "\ud800"})
+    trace.frame("FrameSent", {"id": 10**30, "method": "x"})
+    trace.frame("FrameReceived", {"id": 77, "result": {}})
+    trace.call(3, "b", {}, "two")
+    with read_trace_file(trace.write(tmp_path)) as found:
+        assert texts(found, "tools/call", {"name": "a"}) == ["one"]
+        assert texts(found, "tools/call", {"name": "b"}) == ["two"]
+
+
 def test_it_must_be_clear_which_run_and_server_is_meant(tmp_path: Path) -> None:
     trace = Trace(run_id="aaaa1111")
     trace.call(1, "x", {}, "one")

@@ -119,7 +119,10 @@ class RecordedServer:
 
     def add(self, call: RecordedCall) -> None:
         """Add a call; `seal` makes it searchable."""
-        data = msgspec.msgpack.encode(call)
+        try:
+            data = msgspec.msgpack.encode(call)
+        except (UnicodeEncodeError, OverflowError):
+            return  # a method or an id that no client can send again
         place, self._end = self._end, self._end + 8 + len(data)
         self._file.seek(place)
         self._file.write(len(data).to_bytes(8, "big") + data)

@@ -305,12 +305,18 @@ def _params_of(frame: Frame) -> dict[str, Any]:
 def _spans(row: Row) -> tuple[Span, ...]:
     if row.detail is None or row.status == "batch":
         return ()
-    marks = row.detail.get("masked", ())
-    return tuple(
-        (mark["start"], mark["end"], mark.get("key"))
-        for mark in marks
-        if isinstance(mark, dict) and mark.get("start") is not None and mark.get("end") is not None
-    )
+    marks = row.detail.get("masked")
+    size = len(row.payload or b"")
+    spans: list[Span] = []
+    for mark in marks if isinstance(marks, list | tuple) else ():
+        start, end, key = (
+            (mark.get("start"), mark.get("end"), mark.get("key"))
+            if isinstance(mark, dict)
+            else (None, None, None)
+        )
+        if type(start) is int and type(end) is int and 0 < start < end <= size:
+            spans.append((start, end, key if isinstance(key, str) else None))
+    return tuple(spans)
 
 
 def _progress_token(frame: Frame) -> Any:
