@@ -81,7 +81,7 @@ class FanOut:
             # Resources and their templates share an announcement.
             for method, name in {_ANNOUNCED[kind] for kind in handler.published_changes(changed)}:
                 self._announce_to(handler.path, method, name)
-        self._gateway.announced()
+        self._gateway.list_search.announced()
 
     def _announce_to(self, path: str, method: str, name: str) -> None:
         for client in list(self._gateway.clients.values()):

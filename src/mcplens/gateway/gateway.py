@@ -11,12 +11,12 @@ import asyncio
 import contextlib
 import itertools
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from mcplens.background import Background
 from mcplens.bus import Bus
-from mcplens.clock import Clock, within
+from mcplens.clock import Clock
 from mcplens.config.views import GatewaySettings, View
 from mcplens.downstream.listener import ServerListener
 from mcplens.downstream.live_servers import LiveServers
@@ -32,6 +32,7 @@ from mcplens.gateway.era_sessions import EraSessions
 from mcplens.gateway.fan_out import FanOut
 from mcplens.gateway.inbound_call import InboundCall, opened
 from mcplens.gateway.inbound_client import InboundClient
+from mcplens.gateway.list_search import ListSearch
 from mcplens.gateway.live_lists import lists_of
 from mcplens.gateway.statistics import CallStatistics
 from mcplens.gateway.suspended_calls import SuspendedCalls
@@ -44,8 +45,6 @@ from mcplens.session.question_handler import ServerRequest
 if TYPE_CHECKING:
     from mcplens.gateway.handler import InboundHandler
 
-# An unknown name makes all lists be fetched anew, but not more often than this.
-_FETCH_AGAIN_S: Final = 5.0
 # Our mark in the capabilities of a gateway: which gateways a client reaches through it.
 GATEWAY_MARK: Final = "mcplens/gateway"
 
@@ -88,9 +87,7 @@ class Gateway(ServerListener):
         self._idle = asyncio.Event()
         self._idle.set()
         self._running = 0
-        self._fetching: asyncio.Task[None] | None = None
-        self._fetched_at = float("-inf")
-        self._announced = asyncio.Event()
+        self.list_search = ListSearch(self)
         self._unlisten = servers.listen(self)
 
     def __repr__(self) -> str:
@@ -320,42 +317,6 @@ class Gateway(ServerListener):
     def catalog_of(self, view: View, connection: ServerConnection) -> ViewCatalog:
         """What a view would publish of one server."""
         return ViewCatalog(view, [lists_of(connection, self.clock.wall())])
-
-    async def fetch_again(self, is_found: Callable[[], bool]) -> None:
-        """Fetch all lists anew because of an unknown name; shared, and not too often.
-
-        Waits until it is found or all servers have answered, but never longer than for the start:
-        a server that hangs must not delay a call to another.
-        """
-        now = self.clock.monotonic()
-        if self._fetching is None:
-            if now - self._fetched_at < _FETCH_AGAIN_S:
-                return
-            self._fetched_at = now
-            self._fetching = self.spawn(self._fetch_all(), "fetch lists")
-        fetching = self._fetching
-
-        async def look() -> None:
-            while not is_found() and not fetching.done():
-                self._announced.clear()
-                announced = self.spawn(self._announced.wait(), "wait for lists")
-                try:
-                    await asyncio.wait([fetching, announced], return_when=asyncio.FIRST_COMPLETED)
-                finally:
-                    announced.cancel()
-
-        with contextlib.suppress(TimeoutError):
-            await within(self.clock, self.settings.startup_budget_s, look())
-
-    def announced(self) -> None:
-        """Changed lists were announced: what is published now is up to date."""
-        self._announced.set()
-
-    async def _fetch_all(self) -> None:
-        try:
-            await self.servers.fetch_all_capabilities()
-        finally:
-            self._fetching = None
 
     # -- what the servers tell ---------------------------------------------------------------------
 

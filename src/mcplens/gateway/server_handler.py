@@ -15,9 +15,10 @@ from mcplens.downstream.server_connection import ServerConnection
 from mcplens.errors import InspectorError
 from mcplens.gateway.catalog import ChangedList, Kind
 from mcplens.gateway.gateway import Gateway
-from mcplens.gateway.handler import Description, InboundHandler
+from mcplens.gateway.handler import InboundHandler
 from mcplens.gateway.inbound_call import InboundCall, opened
 from mcplens.gateway.inbound_client import InboundClient
+from mcplens.gateway.own_methods import Description
 from mcplens.gateway.refused import Refused
 from mcplens.gateway.task_shapes import capabilities_for
 from mcplens.inbound.refusal import INTERNAL_ERROR

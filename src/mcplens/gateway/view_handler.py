@@ -17,7 +17,6 @@ from mcplens.gateway.catalog import LIST_KEY, ChangedList, InvalidCursor, Kind, 
 from mcplens.gateway.gateway import Gateway
 from mcplens.gateway.handler import (
     MAX_INSTRUCTIONS,
-    Description,
     InboundHandler,
     list_result,
     unknown_method,
@@ -25,6 +24,7 @@ from mcplens.gateway.handler import (
 from mcplens.gateway.inbound_call import InboundCall
 from mcplens.gateway.inbound_client import InboundClient
 from mcplens.gateway.names import Original
+from mcplens.gateway.own_methods import Description
 from mcplens.gateway.refused import Refused, unknown_name
 from mcplens.gateway.task_shapes import capabilities_for
 from mcplens.gateway.views import why_server_hidden
@@ -148,7 +148,7 @@ class ViewHandler(InboundHandler):
             raise Refused(INVALID_PARAMS, "name is missing")
         original = self.catalog.find(kind, name)
         if original is None:
-            await self.gateway.fetch_again(lambda: self.catalog.find(kind, name) is not None)
+            await self.gateway.list_search.search(lambda: self.catalog.find(kind, name) is not None)
             original = self.catalog.find(kind, name)
         if original is None:
             word = "tool" if kind == "tools" else "prompt"
@@ -182,7 +182,7 @@ class ViewHandler(InboundHandler):
     async def _owner(self, call: InboundCall, uri: str) -> ServerConnection:
         server_id = self.catalog.owner_of(uri)
         if server_id is None:
-            await self.gateway.fetch_again(lambda: self.catalog.owner_of(uri) is not None)
+            await self.gateway.list_search.search(lambda: self.catalog.owner_of(uri) is not None)
             server_id = self.catalog.owner_of(uri)
         if server_id is None:
             code = INVALID_PARAMS if call.is_stateless else _RESOURCE_NOT_FOUND
