@@ -1,6 +1,7 @@
 """`mcplens verify`: what is sent, what is compared, how it ends. The live server is a mock too."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -111,3 +112,29 @@ def test_it_says_when_it_cannot_compare(shell: Shell, tmp_path: Path) -> None:
     assert verify(shell, path, live, "--ignore", "$[").code == exit_codes.USAGE
     gone = shell.run("verify", str(path), "--", "false")
     assert gone.code == exit_codes.NOT_CONNECTED
+
+
+DYING = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("method") == "tools/call":
+        sys.exit(3)
+    results = {"initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
+                              "serverInfo": {"name": "d", "version": "1"}},
+               "tools/list": {"tools": []}}
+    if "id" in message:
+        result = results.get(message["method"], {})
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+"""
+
+
+def test_what_was_compared_before_a_server_died_is_there(shell: Shell, tmp_path: Path) -> None:
+    path = recorded().write(tmp_path)
+    server = tmp_path / "dying.py"
+    server.write_text(DYING)
+    words = ("--allow-writes", "--", sys.executable, str(server))
+    done = shell.run("verify", str(path), *words)
+    assert done.code == exit_codes.NOT_CONNECTED
+    assert done.text.startswith("different tools/list\n")
+    assert "exited with code 3" in done.err

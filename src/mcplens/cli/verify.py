@@ -141,7 +141,10 @@ def _run(flags: CommandOptions, target: Target, verification: Verification) -> l
     outcomes: list[CallOutcome] = []
 
     async def work(client: Client) -> None:
-        outcomes.extend(await verification.run(client))
+        async for outcome in verification.run(client):
+            outcomes.append(outcome)
+            if not flags.is_json:
+                _print(outcome, is_quiet=flags.is_quiet)
 
     run_and_return(flags, msgspec.structs.replace(target, options=options), work)
     return outcomes
@@ -153,8 +156,6 @@ def _show(flags: CommandOptions, outcomes: list[CallOutcome]) -> int:
         calls = [_as_json(one) for one in outcomes]
         output.write_json({**counts, "calls": calls})
     else:
-        for one in outcomes:
-            _print(one, is_quiet=flags.is_quiet)
         words = [f"{count} {status}" for status, count in counts.items() if count]
         output.say(", ".join(words) or "no calls", bold=True)
     output.flush()

@@ -6,7 +6,7 @@ What differs from run to run is left out by the rules of snapshots. Called by `m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any, Final, Literal
 
 import msgspec
@@ -179,8 +179,8 @@ class Verification:
             if call.id is not None and not is_ours and not is_task and call.reply is not None:
                 yield call
 
-    async def run(self, client: Client) -> list[CallOutcome]:
-        """Send all calls.
+    async def run(self, client: Client) -> AsyncIterator[CallOutcome]:
+        """Send all calls; gives each outcome when it is known.
 
         Raises:
             InspectorError: the connection was lost.
@@ -190,7 +190,8 @@ class Verification:
             self._read_only = {
                 tool.name: (tool.annotations or {}).get("readOnlyHint") is True for tool in tools
             }
-        return [await self._verify(client, call) for call in self.calls()]
+        for call in self.calls():
+            yield await self._verify(client, call)
 
     async def _verify(self, client: Client, call: RecordedCall) -> CallOutcome:
         outcome = CallOutcome(call.seq, call.method, _name(call), "same", reply_seq=call.reply_seq)
