@@ -201,6 +201,7 @@ def test_a_call_is_saved_as_a_test_where_it_was_made_and_in_traffic(
 def test_a_collection_is_found_and_run_by_keyboard_alone(opened: Watched) -> None:
     page = opened.switch("/servers")
     page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name="Find a server")).to_be_focused()
     page.keyboard.type("saved calls")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Collections")).to_be_visible()
@@ -217,7 +218,10 @@ def test_a_collection_is_found_and_run_by_keyboard_alone(opened: Watched) -> Non
     changes = page.get_by_role("dialog", name="Run these calls?")
     expect(changes.or_(page.get_by_text("1 done")).first).to_be_visible()
     if changes.is_visible():
+        anyway = changes.get_by_role("checkbox", name="Run them anyway")
+        expect(anyway).to_be_focused()
         page.keyboard.press("Space")
+        expect(anyway).to_be_checked()
         page.keyboard.press("Enter")
     expect(page.get_by_text("1 done")).to_be_visible()
     opened.assert_clean()
