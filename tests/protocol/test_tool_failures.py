@@ -38,3 +38,9 @@ def test_what_a_tool_says_is_bounded() -> None:
 )
 def test_no_other_result_is_a_failure(result: bytes) -> None:
     assert tool_failure(result) is None
+
+
+def test_a_member_of_the_same_name_further_up_hides_nothing() -> None:
+    inner = b'{"meta":{"isError":false},"content":[{"type":"text","text":"no"}],'
+    assert tool_failure(inner + b'"isError":true}') == "no"
+    assert tool_failure(inner + b'"isError":false}') is None

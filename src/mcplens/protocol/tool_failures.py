@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+_MEMBER: Final = b'"isError"'
 _SAYS_SO: Final = re.compile(rb'"isError"\s*:\s*true')
 _MOST_CHARACTERS: Final = 2_000
 _UNTOLD: Final = "The tool did not say why."
@@ -26,8 +27,11 @@ _decode: Final = msgspec.json.Decoder(_Result).decode
 def tool_failure(result: msgspec.Raw | bytes) -> str | None:
     """What a tool that failed said; None of any other result, which is hardly looked at."""
     data = bytes(result)
-    # Looking for plain bytes first is ten times as fast in a long result.
-    if b'"isError"' not in data or _SAYS_SO.search(data) is None:
+    # A search for plain bytes is ten times as fast as one for the pattern, in a long result.
+    at = data.find(_MEMBER)
+    while at >= 0 and _SAYS_SO.match(data, at) is None:
+        at = data.find(_MEMBER, at + len(_MEMBER))
+    if at < 0:
         return None
     try:
         found = _decode(result)
