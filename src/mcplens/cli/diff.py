@@ -37,7 +37,8 @@ def report_options(fail_on: str) -> Callable[[F], F]:
         )(function)  # fmt: skip
         return click.option(
             "--fail-on", type=click.Choice(_CLASSES), default=fail_on, show_default=True,
-            help="Exit with 1 if there are changes of this class, or worse.",
+            metavar="CLASS", help="Exit with 1 if there are changes of this class, or worse: "
+            f"{', '.join(_CLASSES)}.",
         )(function)  # fmt: skip
 
     return add
@@ -64,8 +65,9 @@ def command(
 
     \b
     mcplens diff mcp.lock demo
-    mcplens diff old.lock new.lock --format markdown
-    mcplens diff run.jsonl -- python server.py
+    mcplens diff old.lock new.lock \\
+      --format markdown
+    mcplens diff run.jsonl -- python s.py
     """
     from mcplens.cli.contract_sources import read_source
 

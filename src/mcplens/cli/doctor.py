@@ -34,7 +34,7 @@ def command(flags: CommandOptions, target: str | None) -> None:
     \b
     mcplens doctor demo
     mcplens doctor https://example.com/mcp
-    mcplens doctor --json -- node server.js
+    mcplens doctor --json -- node s.js
     """
     from mcplens.cli.command_runner import reporting
     from mcplens.cli.target_resolution import resolve

@@ -35,7 +35,8 @@ _SHOWN_OF_RULE: Final = 5
 @click.option("--fail-on", type=click.Choice(_SEVERITIES), default="error", show_default=True,
               help="Exit with 1 if there are findings of this severity, or worse.")  # fmt: skip
 @click.option("--format", "form", type=click.Choice(_FORMS), default="text", show_default=True,
-              help="How to print the findings; --json is short for json.")  # fmt: skip
+              metavar="FORM", help=f"How to print the findings: {', '.join(_FORMS)}; --json is "
+              "short for json.")  # fmt: skip
 @click.option("--all", "is_all", is_flag=True, help="Print every finding and every cost.")
 @click.option("--server", metavar="NAME", help="The server to check, in a lock or trace of many.")
 @click.option("--run", "run_id", metavar="RUN", help="The run to check, in a trace of many.")
@@ -58,8 +59,10 @@ def command(
 
     \b
     mcplens lint demo --fail-on never
-    mcplens lint mcp.lock --format sarif > lint.sarif
-    mcplens lint --off quality-output-schema --budget 5000 -- python server.py
+    mcplens lint mcp.lock --format sarif
+    mcplens lint --budget 5000 \\
+      --off quality-output-schema \\
+      -- python server.py
     """
     from mcplens.cli.contract_sources import read_source
     from mcplens.lint.cost import context_cost

@@ -50,7 +50,7 @@ def command(
     mcplens lock demo
     mcplens lock --check demo
     mcplens lock --check
-    mcplens lock --as mine -- python server.py
+    mcplens lock --as mine -- python s.py
     """
     known = _known(path, is_check)
     words: Sequence[str | None] = targets or ([None] if flags.server_command is not None else [])

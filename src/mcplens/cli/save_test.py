@@ -44,8 +44,10 @@ def command(
     Each test expects the recorded answer, which is written to a snapshot beside the file.
 
     \b
-    mcplens history save-test 3f2a -o notes.mcp.yaml
-    mcplens history save-test 3f2a 17 --name adds -o notes.mcp.yaml
+    mcplens history save-test 3f2a \\
+      -o notes.mcp.yaml
+    mcplens history save-test 3f2a 17 \\
+      --name adds -o notes.mcp.yaml
     """
     from mcplens.cli.history import opened, run_of
     from mcplens.workspace.recorded_calls import recorded_step, requests_of

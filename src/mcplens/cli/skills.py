@@ -79,7 +79,8 @@ def skills(
     \b
     mcplens skills demo
     mcplens skills demo --json
-    mcplens skills https://example.com/mcp --verify
+    mcplens skills \\
+      https://example.com/mcp --verify
     mcplens skills -- python server.py
     """
     target, rest = split_target(flags, words)
@@ -125,10 +126,10 @@ def skill(flags: CommandOptions, words: tuple[str, ...], verify: bool, max_bytes
 
     \b
     mcplens skill demo release-notes
-    mcplens skill demo release-notes SKILL.md
-    mcplens skill demo release-notes --verify
     mcplens skill demo \\
-      skill://mcplens-demo/release-notes/SKILL.md
+      release-notes SKILL.md
+    mcplens skill demo \\
+      release-notes --verify
     """
     target, rest = split_target(flags, words)
     if not 1 <= len(rest) <= 2:
