@@ -1,6 +1,8 @@
 """`mcplens history save-test`: what was recorded becomes a test that passes, and then notices."""
 
 import json
+import re
+import sys
 from pathlib import Path
 
 from mcplens.cli import exit_codes
@@ -58,6 +60,37 @@ def test_a_recorded_call_becomes_a_test_that_notices_a_change(shell: Shell, tmp_
     assert "sk-another-secret-2" not in ran.text
     assert shell.run("test", "--update").code == exit_codes.DONE
     assert shell.run("test").code == exit_codes.DONE
+
+
+def test_a_file_from_elsewhere_stays_unconfirmed_when_a_test_is_saved_to_it(shell: Shell) -> None:
+    path = shell.home / "theirs.mcp.yaml"
+    server = json.dumps({"command": sys.executable, "args": ["-m", "mcplens.demo"]})
+    path.write_text(f"version: 1\nserver: {server}\ntests: [{{name: theirs, list: tools}}]\n")
+    shell.run("call", "demo", "add", "a=1", "b=2")
+    words = ("history", "save-test", newest_run(shell), "-o", "theirs.mcp.yaml")
+    assert shell.run(*words).code == exit_codes.DONE
+    refused = shell.run("test")
+    assert (refused.code, "Use --yes to run" in refused.err) == (exit_codes.USAGE, True)
+    assert shell.run("test", "--yes", "--no-record").code == exit_codes.DONE
+    assert shell.run(*words).code == exit_codes.DONE
+    ran = shell.run("test")  # what was there before has been confirmed
+    assert (ran.code, "3 passed" in ran.err) == (exit_codes.DONE, True), ran.err
+
+
+def test_calls_without_an_answer_are_left_out(shell: Shell) -> None:
+    (shell.home / "run.mcp.yaml").write_text(
+        "version: 1\nserver: demo\ntests:\n"
+        "  - {name: adds, call: add, with: {a: 1, b: 2}}\n"
+        "  - {name: hangs, call: broken-silent, timeout_ms: 50, expect: {error: true}}\n"
+    )
+    assert shell.run("test", "--yes").code == exit_codes.DONE
+    run = newest_run(shell)
+    saved = shell.run("history", "save-test", run, "-o", "saved.mcp.yaml")
+    assert "1 test written to saved.mcp.yaml: add" in saved.text, saved.err
+    left = re.search(r"request (\d+) was left out: it was not answered", saved.err)
+    assert left is not None, saved.err
+    refused = shell.run("history", "save-test", run, left[1], "-o", "saved.mcp.yaml")
+    assert (refused.code, "was not answered" in refused.err) == (exit_codes.USAGE, True)
 
 
 def test_what_cannot_be_saved_says_why(shell: Shell) -> None:

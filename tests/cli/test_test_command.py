@@ -60,6 +60,18 @@ def test_a_file_is_confirmed_once_and_its_tests_pass(shell: Shell) -> None:
     assert shell.run("test").code == exit_codes.USAGE  # another content is another question
 
 
+def test_a_command_is_confirmed_for_its_folder_only(shell: Shell) -> None:
+    text = "version: 1\nserver: {command: python3, args: [server.py]}\ntests: [{request: ping}]\n"
+    for name in ("ours/a", "theirs/a"):
+        put(shell, name, text)
+    os.symlink("../ours/a.mcp.yaml", shell.home / "theirs" / "b.mcp.yaml")
+    assert shell.run("test", "ours", "--yes").code == exit_codes.FAILED  # there is no server.py
+    assert shell.run("test", "ours").code == exit_codes.FAILED  # not asked again
+    for name in ("a", "b"):
+        refused = shell.run("test", f"theirs/{name}.mcp.yaml")
+        assert (refused.code, "Use --yes" in refused.err) == (exit_codes.USAGE, True)
+
+
 @pytest.mark.parametrize(
     ("text", "words", "says"),
     [

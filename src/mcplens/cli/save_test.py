@@ -11,10 +11,14 @@ from mcplens.cli import output
 from mcplens.cli.command_options import CommandOptions
 from mcplens.cli.completion_candidates import complete_run
 from mcplens.cli.exit_codes import CommandError
+from mcplens.errors import InspectorError
 
 if TYPE_CHECKING:
     from mcplens.store.history import History
     from mcplens.workspace.saved_calls import NewStep
+
+# More than a person looks through.
+_MOST_CALLS = 1_000
 
 
 @click.command("save-test")
@@ -50,7 +54,7 @@ def command(
       --name adds -o notes.mcp.yaml
     """
     from mcplens.cli.history import opened, run_of
-    from mcplens.workspace.recorded_calls import recorded_step, requests_of
+    from mcplens.workspace.recorded_calls import requests_of
 
     if not path.endswith(".mcp.yaml"):
         raise click.UsageError("the name of a test file ends in .mcp.yaml")
@@ -58,10 +62,11 @@ def command(
         raise click.UsageError("--name is for one test: give the SEQ of its request")
     with opened(flags, is_json=False) as history:
         full = run_of(history, run_id).run_id
-        wanted = list(seqs) or requests_of(history, full)
-        if not wanted:
+        found = list(seqs) or requests_of(history, full)
+        if not found:
             raise CommandError("that run has no calls of tools, resources or prompts")
-        steps = [recorded_step(history, full, seq, name or "") for seq in wanted]
+        wanted = found if seqs else found[:_MOST_CALLS]
+        steps, left_out = _steps(history, full, wanted, name or "", is_strict=bool(seqs))
         servers: dict[str, Any] = {
             one: server or _server(history, full, one, path)
             for one in dict.fromkeys(step.server_id for step in steps)
@@ -69,6 +74,32 @@ def command(
     names = _write(path, steps, servers)
     told = "1 test" if len(names) == 1 else f"{len(names)} tests"
     output.say(f"{told} written to {path}: {', '.join(names)}")
+    if len(found) > len(wanted):
+        text = f"only the first {len(wanted):,} of {len(found):,} calls were saved; name others"
+        output.note(f"mcplens: {text} by their SEQ", fg="yellow")
+    for seq, reason in left_out.items():
+        output.note(f"mcplens: request {seq} was left out: {reason}", fg="yellow")
+
+
+def _steps(
+    history: History, run_id: str, seqs: list[int], name: str, *, is_strict: bool
+) -> tuple[list[NewStep], dict[int, str]]:
+    """The requests as tests, and why others cannot be: an error, if they were named."""
+    from mcplens.workspace.recorded_calls import recorded_step
+
+    steps: list[NewStep] = []
+    left_out: dict[int, str] = {}
+    for seq in seqs:
+        try:
+            steps.append(recorded_step(history, run_id, seq, name))
+        except InspectorError as problem:
+            if is_strict:
+                raise
+            left_out[seq] = problem.message
+    if not steps:
+        seq, reason = next(iter(left_out.items()))
+        raise CommandError(f"no call of that run can be saved; request {seq}: {reason}")
+    return steps, left_out
 
 
 def _server(history: History, run_id: str, server_id: str, path: str) -> Any:
@@ -112,7 +143,7 @@ def _cwd(cwd: str | None, path: str) -> dict[str, str]:
 
 def _write(path: str, steps: list[NewStep], servers: dict[str, Any]) -> list[str]:
     """Add the tests to the file, one after the other; gives their names."""
-    from mcplens.collections.folder import digest_of, given_file
+    from mcplens.collections.folder import CollectionFolder, digest_of, given_file
     from mcplens.collections.model import VERSION, step_fields
     from mcplens.collections.secret_arguments import without_secrets
     from mcplens.collections.test_file import TestFileProblem, read_test_file, sentence
@@ -123,10 +154,14 @@ def _write(path: str, steps: list[NewStep], servers: dict[str, Any]) -> list[str
     from mcplens.config.files import read_text, replace_text
     from mcplens.config.secret_keys import find_keys_by_server
     from mcplens.known_secrets import known_secrets
-    from mcplens.workspace.saved_calls import SavedCalls, write_snapshot
+    from mcplens.testing.selection import confirmations
+    from mcplens.workspace.saved_calls import write_snapshot
 
     first = next(iter(servers.values()))
     text = dump({"version": VERSION, "server": first, "tests": []})
+    keys_of = find_keys_by_server()
+    here = current_environment()
+    folder = CollectionFolder(here)
     is_new = not os.path.exists(path)
     if not is_new:
         text = read_text(path)
@@ -134,8 +169,9 @@ def _write(path: str, steps: list[NewStep], servers: dict[str, Any]) -> list[str
         found = read_test_file(text)
     except TestFileProblem as problem:
         raise CommandError(f"{path}:{sentence(problem.problems[0])}") from None
+    # Who writes a file has seen what it does, but maybe not what was in it before.
+    is_seen = is_new or any(map(folder.is_confirmed, confirmations(path, digest_of(text), found)))
     taken = {step.name for step in found.steps}
-    keys_of = find_keys_by_server()
     names: list[str] = []
     for step in steps:
         name = _free(step.name, taken)
@@ -158,10 +194,9 @@ def _write(path: str, steps: list[NewStep], servers: dict[str, Any]) -> list[str
         if (step.expect or {}).get("snapshot"):
             write_snapshot(path, name, step.result, keys)
     replace_text(path, text)
-    here = current_environment()
-    # Who writes a file has seen what it does.
-    folder = SavedCalls(here, keys_of).folder
-    folder.confirm_digest(f"test:{digest_of(text)}", given_file(here, path))
+    if is_seen:
+        digest = confirmations(path, digest_of(text), read_test_file(text))[0]
+        folder.confirm_digest(digest, given_file(here, path))
     return names
 
 

@@ -50,7 +50,7 @@ def _made_folder(ctx: click.Context, parameter: click.Parameter, value: str | No
     type=click.IntRange(0, 10),
     default=0,
     metavar="N",
-    help="Run a file again if one of its tests failed, so often; the report says so.",
+    help="Run a file again up to N times if a test failed; the report says so.",
 )
 @click.option(
     "-j",
@@ -71,7 +71,7 @@ def _made_folder(ctx: click.Context, parameter: click.Parameter, value: str | No
     "--summary",
     metavar="FILE",
     callback=writable_file,
-    help="Append a Markdown summary; on GitHub Actions that is done by itself.",
+    help="Append a Markdown summary; automatic on GitHub Actions.",
 )
 @click.option(
     "--trace-dir",
@@ -179,15 +179,12 @@ def _confirm(flags: CommandOptions, files: list[LoadedFile]) -> None:
     from mcplens.cli.confirmation import confirm
     from mcplens.collections.folder import CollectionFolder, given_file
     from mcplens.config.environment import current_environment
+    from mcplens.testing.selection import confirmations
 
     here = current_environment()
     folder = CollectionFolder(here)
     for file in files:
-        # A collection is confirmed for its calls; a command and a profile were not shown then.
-        is_more = file.content.profiles or any(
-            isinstance(one, dict) for one in file.content.servers
-        )
-        digests = [f"test:{file.digest}", *([] if is_more else [file.digest])]
+        digests = confirmations(file.path, file.digest, file.content)
         if any(folder.is_confirmed(digest) for digest in digests):
             continue
         if not flags.is_trusted:
@@ -208,7 +205,7 @@ def _told(file: LoadedFile) -> list[str]:
     if content.profiles:
         lines.append(f"  profiles {msgspec.json.encode(content.profiles).decode()}")
     for step in content.steps:
-        own = "" if not isinstance(step.profile, dict) else f" answered by {step.profile}"
+        own = "" if step.profile is None else f" answered by {step.profile}"
         lines.append(f"  {step.kind} {step.target}{own}")
     return lines
 

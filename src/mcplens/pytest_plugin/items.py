@@ -18,7 +18,7 @@ from mcplens.sync_client import LoopThread
 from mcplens.testing.outcomes import FileOutcome, StepOutcome
 from mcplens.testing.reports import evidence
 from mcplens.testing.runner import FileRun, RunOptions, outcome_of
-from mcplens.testing.selection import LoadedFile, load_file
+from mcplens.testing.selection import LoadedFile, confirmations, load_file
 from mcplens.testing.servers import ServerResolver
 
 
@@ -58,7 +58,8 @@ class McpFile(pytest.File):
         from mcplens.config.environment import current_environment
 
         folder = CollectionFolder(current_environment())
-        if not folder.is_confirmed(f"test:{self.loaded.digest}"):
+        file = self.loaded
+        if not folder.is_confirmed(confirmations(file.path, file.digest, file.content)[0]):
             text = f"{self.path} is outside of {self.config.rootpath}: confirm it with mcplens test"
             raise pytest.Collector.CollectError(text)
 
@@ -78,10 +79,14 @@ class McpFile(pytest.File):
         thread, run = self._thread, self._run
         self._thread = self._run = None
         if thread is not None and run is not None:
+            updated = [step for step in self.outcome.steps if step.is_updated]
             try:
                 thread.run(run.close())
             finally:
                 thread.stop()
+            failed = [step for step in updated if step.status == "failed"]
+            if failed:
+                raise StepFailed(failed[0].problems[0])
 
     def run_until(self, index: int) -> StepOutcome:
         """Run the tests up to this one that are chosen and have not run; gives its outcome."""

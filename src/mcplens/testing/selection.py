@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 
 from mcplens.collections.folder import SUFFIX, digest_of
+from mcplens.collections.model import KINDS
 from mcplens.collections.test_file import TestFile, TestStep, read_test_file
 from mcplens.config.files import invalid, read_text
 from mcplens.protocol.yaml_values import LARGEST_BYTES
@@ -42,15 +43,21 @@ def find_files(names: Iterable[str]) -> list[str]:
     Raises:
         ConfigurationError: there is no such file or folder.
     """
-    found: dict[str, None] = {}
+    found: dict[str, str] = {}
     for name in names:
         if os.path.isdir(name):
-            found |= dict.fromkeys(_below(name))
+            paths = _below(name)
         elif os.path.isfile(name):
-            found[name] = None
+            paths = [name]
         else:
             raise invalid(f"there is no file or folder {name!r}", file=name)
-    return list(found)
+        for path in paths:  # two runs of one file would write the same snapshots
+            found.setdefault(os.path.join(_real_folder(path), os.path.basename(path)), path)
+    return list(found.values())
+
+
+def _real_folder(path: str) -> str:
+    return os.path.realpath(os.path.dirname(os.path.abspath(path)))
 
 
 def _below(folder: str) -> list[str]:
@@ -88,6 +95,20 @@ def load_file(path: str, wanted: Wanted | None = None) -> LoadedFile:
         content=content,
         steps=steps,
     )
+
+
+def confirmations(path: str, digest: str, content: TestFile) -> list[str]:
+    """What a content may have been confirmed as; the first is what it is confirmed as from now on.
+
+    A collection is confirmed for its calls: its confirmation counts if there is nothing else. A
+    command means another program in another folder.
+    """
+    if any(isinstance(server, dict) for server in content.servers):
+        return [f"test:{digest_of(f'{digest} {_real_folder(path)}')}"]
+    is_collection = not content.profiles and all(
+        step.kind in KINDS and step.profile is None for step in content.steps
+    )
+    return [f"test:{digest}", *([digest] if is_collection else [])]
 
 
 def _with_needed(content: TestFile, chosen: list[TestStep]) -> list[TestStep]:

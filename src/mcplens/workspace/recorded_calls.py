@@ -6,7 +6,7 @@ save-test` and by the web UI; reads the recording, which blocks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from mcplens.collections.model import StepKind, step_of_tool
@@ -14,13 +14,13 @@ from mcplens.errors import InspectorError
 from mcplens.events import FrameReceived
 from mcplens.protocol.frames import Frame, Kind
 from mcplens.store.filters import Filter
-from mcplens.store.history import History
+from mcplens.store.history import Entry, History
 from mcplens.store.replay import KNOWN, is_request, request_to_replay
 from mcplens.workspace.saved_calls import NewStep
 
 # Requests of a run that are made tests, if none is named.
 CALLS: Final = frozenset({"tools/call", "resources/read", "prompts/get"})
-# Events of one call that are looked at.
+# Events of one call that are looked at, and of a run at a time.
 _MOST_EVENTS: Final = 1_000
 
 
@@ -44,10 +44,17 @@ def requests_of(history: History, run_id: str, server_id: str | None = None) -> 
         wanted = Filter(
             run_id=run_id, server_id=server_id, direction="sent", status="request", method=method
         )
-        for entry in history.events(wanted, limit=_MOST_EVENTS):
+        for entry in _all_events(history, wanted):
             if entry.request_seq is None:  # a call of several rounds is one
                 found.setdefault(entry.call_id or entry.seq, entry.seq)
     return sorted(found.values())
+
+
+def _all_events(history: History, wanted: Filter) -> Iterator[Entry]:
+    page = history.events(wanted, limit=_MOST_EVENTS)
+    while page:
+        yield from page
+        page = history.events(wanted, after=(page[-1].run_id, page[-1].seq), limit=_MOST_EVENTS)
 
 
 def recorded_step(history: History, run_id: str, seq: int, name: str) -> NewStep:
