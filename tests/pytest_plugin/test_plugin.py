@@ -152,6 +152,25 @@ def test_files_are_items_in_their_order_also_when_spread_over_processes(
     assert "did you mean 'with'?" in done.stdout.str()
 
 
+def test_a_snapshot_that_cannot_be_written_is_an_error(project: pytest.Pytester) -> None:
+    text = "version: 1\nserver: demo\ntests: [{name: a, list: tools, expect: {snapshot: true}}]\n"
+    (project.path / "a.mcp.yaml").write_text(text)
+    project.makeconftest(
+        """
+        from mcplens.collections.snapshots import Snapshots
+        from mcplens.errors import ConfigurationError
+
+        def write(self, names):
+            raise ConfigurationError("CONFIGURATION_INVALID", "the disk is full")
+
+        Snapshots.write = write
+        """
+    )
+    done = project.runpytest_subprocess("-q", "--mcp-update", timeout=100)
+    done.assert_outcomes(passed=1, errors=1)
+    assert "its snapshot was not written: the disk is full" in done.stdout.str()
+
+
 FAILING = f"""
 import pytest
 

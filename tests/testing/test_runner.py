@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mcplens.collections.shown_values import ValueMasker
+from mcplens.collections.snapshots import Snapshots
+from mcplens.collections.test_file import read_test_file
+from mcplens.config.model import Configuration, Settings, Source
+from mcplens.config.profiles import ProfileValues
+from mcplens.errors import ConfigurationError
+from mcplens.testing.expectations import problems
+from mcplens.testing.observation import Observation
 from mcplens.testing.outcomes import FileOutcome, StepOutcome
 from mcplens.testing.reports import as_json, junit, markdown
-from mcplens.testing.runner import RunOptions, outcome_of, run_file
-from mcplens.testing.selection import WrongExpression, expression, load_file
+from mcplens.testing.runner import FileRun, RunOptions, outcome_of, run_file
+from mcplens.testing.selection import (
+    WrongExpression,
+    confirmations,
+    expression,
+    find_files,
+    load_file,
+)
 from mcplens.testing.servers import ServerResolver
 
 EVERYTHING = """\
@@ -66,6 +81,7 @@ tests:
   - {name: goes on after a crash, call: broken-crash, expect: {error: true}}
   - {name: adds again, call: add, with: {a: 1, b: 1}, expect: {structured: {sum: 2}}}
   - {name: hangs, call: broken-silent, timeout_ms: 50, expect: {error: REQUEST_TIMEOUT}}
+  - {name: has time, call: add, with: {a: 1, b: 1}, timeout_ms: 0}
   - {name: prints, call: broken-print}
   - {name: floods, call: broken-flood, with: {messages: 30000}}
   - name: answers
@@ -88,7 +104,7 @@ async def ran(
     outcome = outcome_of(file)
     protocol = given.pop("protocol", "auto")
     config = folder / "mcp.json"
-    config.write_text('{"mcpServers": {}}')
+    config.write_text(json.dumps({"mcpServers": {}} | given.pop("config", {})))
     resolver = ServerResolver(str(config), overrides={"protocol_version": protocol})
     await run_file(file, outcome, resolver, RunOptions(**given))
     return outcome, {step.name: step for step in outcome.steps}
@@ -210,6 +226,128 @@ async def test_a_snapshot_is_written_compared_and_free_of_secrets_and_times(
     assert set(json.loads(path.read_text())["snapshots"]) == {"adds", "greets"}
     await ran(tmp_path, SNAPSHOT.replace("name: adds", "name: sums"), updates=True)
     assert set(json.loads(path.read_text())["snapshots"]) == {"greets", "sums"}
+
+
+async def test_a_snapshot_that_cannot_be_written_fails_its_test(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(*given: Any) -> int:
+        raise ConfigurationError("CONFIGURATION_INVALID", "the disk is full")
+
+    monkeypatch.setenv("WORDS", "a")
+    monkeypatch.setattr(Snapshots, "write", write)
+    outcome, steps = await ran(tmp_path, SNAPSHOT, updates=True)
+    assert outcome.is_failed
+    assert steps["greets"].problems == ["its snapshot was not written: the disk is full"]
+    assert not steps["greets"].is_updated
+
+
+SECRETS = """\
+version: 1
+server: SERVER
+tests:
+  - name: asks
+    request: tools/call
+    with: {name: echo, arguments: {text: '{"code":"0815-xyz","pin":"4711-abc"}', pin: 4711-abc}}
+    expect: {text: nothing like it, snapshot: true}
+"""
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+async def test_secret_keys_of_all_servers_and_of_this_one_are_masked(
+    tmp_path: Path, is_named: bool
+) -> None:
+    demo = {"command": sys.executable, "args": ["-m", "mcplens.demo"], "secretKeys": ["code"]}
+    config = {"secretKeys": ["pin"], "mcpServers": {"mine": demo} if is_named else {}}
+    text = SECRETS.replace("SERVER", "mine" if is_named else json.dumps(demo))
+    outcome, steps = await ran(tmp_path, text, config=config, trace_dir=str(tmp_path))
+    assert "does not contain" in steps["asks"].problems[0]
+    assert outcome.trace is not None
+    await ran(tmp_path, text.replace("text: nothing like it, ", ""), config=config, updates=True)
+    snapshot = read(str(tmp_path / "all.mcp.snap.json"))
+    for told in (junit([outcome]), read(outcome.trace), snapshot):
+        assert "code" in told
+        assert "0815-xyz" not in told
+        assert "4711-abc" not in told
+
+
+async def test_profiles_that_a_test_does_not_use_do_not_matter(tmp_path: Path) -> None:
+    profiles = {
+        "mine": {"kind": "fixed", "text": "hello"},
+        "other": {"kind": "fixed", "text": "${A_VARIABLE_THAT_IS_NOT_SET}"},
+    }
+    text = (
+        "version: 1\nserver: demo\nprofiles: {own: {kind: delay, seconds: 0, then: mine}}\ntests:\n"
+        "  - {name: asks, call: sample, profile: own, expect: {text: hello}}\n"
+        "  - {name: cannot, call: sample, profile: other}\n"
+    )
+    _, steps = await ran(tmp_path, text, config={"profiles": profiles})
+    assert steps["asks"].problems == []
+    assert "A_VARIABLE_THAT_IS_NOT_SET" in steps["cannot"].problems[0]
+
+
+def test_a_project_gives_no_built_in_profile_another_meaning() -> None:
+    echo = {"kind": "fixed", "text": "not an echo"}
+    resolver = ServerResolver()
+    of_project = ProfileValues({"echo": (echo, Source("project", "mcp.json", "project"))}, str)
+    resolver._configuration = Configuration(settings=Settings(profiles=of_project))
+    assert not resolver.profiles({}).is_own("echo")
+    assert resolver.profiles({"echo": echo}).is_own("echo")
+    assert "echo" in resolver.profiles({}).names()
+
+
+@pytest.mark.parametrize("key", ["valid", "questions", "progress"])
+def test_events_that_were_not_all_kept_are_not_judged(key: str) -> None:
+    seen = Observation("call")
+    seen.result, seen.is_cut = {}, True
+    assert f"{key} cannot be judged" in problems({key: True}, seen, ValueMasker())[0]
+    assert problems({"result": {}}, seen, ValueMasker()) == []
+
+
+async def test_each_file_is_run_once_and_has_a_trace_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "here"
+    for folder in (tmp_path / "x", here / "x"):
+        folder.mkdir(parents=True)
+        (folder / "t.mcp.yaml").write_text(SNAPSHOT)
+    monkeypatch.chdir(here)
+    names = ["x", "x/t.mcp.yaml", "./x/t.mcp.yaml", "../x/t.mcp.yaml"]
+    found = find_files(names)
+    assert found == ["x/t.mcp.yaml", "../x/t.mcp.yaml"]
+    traces = set()
+    for path in found:
+        file = load_file(path)
+        outcome = outcome_of(file)
+        run = FileRun(file, outcome, ServerResolver(), RunOptions(trace_dir="traces"))
+        await run.open()
+        await run.close()
+        traces.add(outcome.trace)
+    assert len(traces) == 2
+
+
+@pytest.mark.parametrize(
+    ("step", "is_enough"),
+    [
+        ("request: ping", True),
+        ("request: ping, profile: echo", False),
+        ("request: ping, profile: {kind: echo}", False),
+        ("raw: '{}'", False),
+        ("request: ping, server: {command: ./other}", False),
+    ],
+)
+def test_the_confirmation_of_a_collection_is_enough_for_its_calls(
+    step: str, is_enough: bool
+) -> None:
+    content = read_test_file(f"version: 1\nserver: demo\ntests: [{{name: a, {step}}}]")
+    found = confirmations("/folder/a.mcp.yaml", "digest", content)
+    assert ("digest" in found) is is_enough
+    assert found[0].startswith("test:")
+
+
+def test_the_time_limit_of_a_step_comes_before_that_of_its_file() -> None:
+    text = "version: 1\nserver: demo\ntimeout_ms: 5\ntests: [{call: a, timeout_ms: 0}, {call: b}]"
+    assert [step.timeout_ms for step in read_test_file(text).steps] == [0, 5]
 
 
 async def test_a_file_that_fails_is_run_again_and_the_report_says_so(tmp_path: Path) -> None:

@@ -109,16 +109,18 @@ class TestRun:
         if self._is_json:
             for step in file.steps:
                 output.write_json(as_json(file, step))
-            output.flush()
-            return
+        else:
+            self._print_steps(file)
+        for note in file.notes:
+            output.note(f"mcplens: {file.path}: {note}", fg="yellow")
+        output.flush()
+
+    def _print_steps(self, file: FileOutcome) -> None:
         if not self._is_quiet or file.is_failed:
             output.say(file.path)
         for step in file.steps:
             if not self._is_quiet or step.status in ("failed", "running"):
                 self._print_step(file, step)
-        for note in file.notes:
-            output.note(f"mcplens: {file.path}: {note}", fg="yellow")
-        output.flush()
 
     def _print_step(self, file: FileOutcome, step: StepOutcome) -> None:
         word, colour = _WORDS[step.status]

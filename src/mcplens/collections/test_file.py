@@ -187,7 +187,7 @@ class _Reader(Shapes):
             expect=self.expect(node, kind, at),
             save=self.save(node, at),
             profile=self.profile(node, root, at),
-            timeout_ms=self.number(node, "timeout_ms", at) or self.number(root, "timeout_ms", ""),
+            timeout_ms=self.timeout_ms(node, root, at),
         )
         self.placeholders(step, node, at)
         return step
@@ -225,6 +225,10 @@ class _Reader(Shapes):
             return None
         profile: str | dict[str, Any] = found.value
         return profile
+
+    def timeout_ms(self, node: Node, root: Node, at: str) -> float | None:
+        own = self.number(node, "timeout_ms", at)
+        return self.number(root, "timeout_ms", "") if own is None else own
 
     def save(self, node: Node, at: str) -> dict[str, str]:
         saved = node.members.get("save")

@@ -20,8 +20,9 @@ from mcplens.testing.observation import Observation, Said, text_of_log
 def problems(expect: dict[str, Any] | None, seen: Observation, masker: ValueMasker) -> list[str]:
     """All that is not as expected; a snapshot is compared elsewhere."""
     expect = expect or {}
-    if seen.is_cut and any(key in expect for key in ("notifications", "progress", "log")):
-        return ["the server sent so much that not all of it was kept; nothing can be counted"]
+    if seen.is_cut and any(key in expect for key in _ALL_EVENTS):
+        told = ", ".join(key for key in _ALL_EVENTS if key in expect)
+        return [f"the server sent so much that not all of it was kept; {told} cannot be judged"]
     found = _errors(expect, seen, masker)
     if seen.error is None:
         for key, check in _CHECKS.items():
@@ -199,6 +200,8 @@ _CHECKS: Final[dict[str, _Check]] = {
     "schema": _schema,
     "jsonpath": _jsonpath,
 }
+# Judged by all events of a step.
+_ALL_EVENTS: Final = ("valid", "notifications", "questions", "progress", "log")
 _OF_EVENTS: Final[dict[str, _Check]] = {
     "valid": _valid,
     "notifications": _notifications,

@@ -16,6 +16,7 @@ import msgspec
 
 from mcplens.bus import Bus
 from mcplens.clock import Clock, SystemClock
+from mcplens.collections.folder import digest_of
 from mcplens.collections.json_paths import JsonPathProblem, values_at
 from mcplens.collections.shown_values import ValueMasker
 from mcplens.collections.snapshots import Snapshots, comparable
@@ -161,14 +162,11 @@ class FileRun:
         if options.record is None and outcome.trace is None:
             return
         try:
-            keys = self._resolver.secret_keys()
+            keys = self._resolver.secret_keys(self._file.content.servers)
         except InspectorError as problem:
             outcome.notes.append(f"not recorded, since secret keys cannot be read: {problem}")
             outcome.trace = None
             return
-        for server in self._file.content.servers:
-            if isinstance(server, dict) and isinstance(server.get("secretKeys"), dict):
-                keys = (*keys, *server["secretKeys"])
         self._recorder = Recorder(
             self._bus,
             options.record,
@@ -186,8 +184,10 @@ class FileRun:
         if folder is None:
             return None
         os.makedirs(folder, exist_ok=True)
-        name = os.path.relpath(self._file.path).replace("..", "").strip(os.sep)
-        name = name.replace(os.sep, "__").removesuffix(".mcp.yaml")
+        parts = os.path.relpath(self._file.path).removesuffix(".mcp.yaml").split(os.sep)
+        name = "__".join(part for part in parts if part != os.pardir)
+        if os.pardir in parts or any("__" in part for part in parts):
+            name += f"-{digest_of(self._file.path)[:8]}"  # another file may have the same
         again = f".{outcome.attempt}" if outcome.attempt > 1 else ""
         return os.path.join(folder, f"{name}{again}.jsonl")
 
@@ -204,7 +204,11 @@ class FileRun:
             try:
                 self._snapshots.write(None if self._options.is_partial else names)
             except InspectorError as problem:
-                self._outcome.notes.append(problem.message)
+                updated = [step for step in self._outcome.steps if step.is_updated]
+                for step in updated:
+                    step.is_updated, step.status = False, "failed"
+                    step.problems = [f"its snapshot was not written: {problem.message}"]
+                self._outcome.notes += [] if updated else [problem.message]
 
     # -- one step --------------------------------------------------------------------------------
 
@@ -220,6 +224,7 @@ class FileRun:
         server_id = ""
         try:
             target, arguments, expect = self._filled(step)
+            masker = ValueMasker(self._resolver.secret_keys([step.server]))
             session = await self._sessions.session(step.server)
             server_id, masker = session.client.server_id, session.masker
             self._sessions.choose_profile(session, step, self._file.content.profiles)
@@ -251,7 +256,7 @@ class FileRun:
     def _timeout_s(self, step: TestStep) -> float:
         if step.timeout_ms is None:
             return self._options.timeout_s
-        return step.timeout_ms / 1000
+        return step.timeout_ms / 1000 or float("inf")
 
     def _missing(self, step: TestStep) -> str | None:
         """A variable that a step before did not save."""

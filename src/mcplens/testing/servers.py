@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -35,7 +35,7 @@ class ServerTarget(msgspec.Struct, frozen=True):
     name: str
     target: Any
     options: dict[str, Any]
-    secret_keys: tuple[str, ...] = ()
+    secret_keys: tuple[str, ...] = ()  # its own, and those of all servers
     profile: str | None = None
 
 
@@ -72,17 +72,28 @@ class ServerResolver:
             self._configuration = load_configuration(self._config)
         return self._configuration
 
-    def secret_keys(self) -> tuple[str, ...]:
-        """The keys that the configuration calls secret, whatever server they belong to."""
+    def secret_keys(self, servers: Iterable[ServerSpec] = ()) -> tuple[str, ...]:
+        """The keys that the configuration calls secret for all servers, and those of these.
+
+        Raises:
+            ConfigurationError: they cannot be read.
+        """
         from mcplens.config.secret_keys import secret_keys_of
 
-        return tuple(secret_keys_of(self.configuration))
+        keys = list(secret_keys_of(self.configuration))
+        for server in servers:
+            if isinstance(server, dict):
+                own = server.get("secretKeys")  # names, or names with their values
+                keys += map(str, own) if isinstance(own, list | dict) else ()
+            elif (entry := self.configuration.find(server)) is not None:
+                keys += entry.secret_keys
+        return tuple(dict.fromkeys(keys))
 
     def profiles(self, own: Mapping[str, Any]) -> Profiles:
         """The profiles of a file, and those of the configuration."""
         from mcplens.session.profiles import Profiles
 
-        return Profiles({**self.configuration.settings.profiles, **own})
+        return Profiles(_FileProfiles(own, self.configuration.settings.profiles))
 
     def resolve(self, server: ServerSpec, path: str, name: str) -> ServerTarget:
         """A server of the file at this path; `name` is for an entry, which has none.
@@ -94,11 +105,12 @@ class ServerResolver:
             source = Source("test", path, "project")
             folder = os.path.dirname(os.path.abspath(path))
             entry = build_entry(name, server, source, self._here, folder=folder)
-            return self._target(entry, Settings())
+            return self._target(entry, Settings(), server)
         entry_or_none = self.configuration.find(server)
         if entry_or_none is None and server == DEMO:
             options = self._options({}, None)
-            return ServerTarget(DEMO, [sys.executable, "-m", "mcplens.demo"], options)
+            command = [sys.executable, "-m", "mcplens.demo"]
+            return ServerTarget(DEMO, command, options, self.secret_keys())
         if entry_or_none is None:
             known = [*(one.name for one in self.configuration.servers), DEMO]
             raise invalid(f"there is no configured server {server!r}.{_near(server, known)}")
@@ -106,16 +118,16 @@ class ServerResolver:
             raise invalid(f"{server} is disabled in {entry_or_none.source.path}")
         if self._confirm is not None:
             self._confirm(entry_or_none)
-        return self._target(entry_or_none, self.configuration.settings)
+        return self._target(entry_or_none, self.configuration.settings, server)
 
-    def _target(self, entry: ServerEntry, settings: Settings) -> ServerTarget:
+    def _target(self, entry: ServerEntry, settings: Settings, server: ServerSpec) -> ServerTarget:
         target, options = to_connect_options(entry, settings)
         options = {key: value for key, value in options.items() if key != "server_id"}
         return ServerTarget(
             entry.name,
             target,
             self._options(options, entry.capabilities),
-            tuple(entry.secret_keys),
+            self.secret_keys([server]),
             entry.profile,
         )
 
@@ -130,6 +142,35 @@ class ServerResolver:
             "receiver_tasks": True,
             "capabilities": {**(chosen or {}), "extensions": extensions},
         }
+
+
+class _FileProfiles(Mapping[str, Any]):
+    """A file's own profiles before those of the configuration, which are filled in when used."""
+
+    def __init__(self, own: Mapping[str, Any], others: Mapping[str, Any]) -> None:
+        self._own = own
+        self._others = others
+
+    def __repr__(self) -> str:  # values may hold keys
+        return f"<_FileProfiles {sorted(self)}>"
+
+    def __getitem__(self, name: str) -> Any:
+        return self._own[name] if name in self._own else self._others[name]
+
+    def __contains__(self, name: object) -> bool:  # without filling it in
+        return name in self._own or name in self._others
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys((*self._own, *self._others)))
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    @property
+    def of_project(self) -> frozenset[str]:
+        """As `ProfileValues`: these take the place of none that is built in."""
+        names: frozenset[str] = getattr(self._others, "of_project", frozenset())
+        return names - self._own.keys()
 
 
 def _near(text: str, names: list[str]) -> str:
