@@ -13,7 +13,7 @@ def test_a_server_that_works_is_told_so_line_by_line(shell: Shell, url: str) -> 
     assert ran.code == exit_codes.DONE
     *checks, blank, conclusion, command = ran.text.splitlines()
     assert (blank, command) == ("", f"  mcplens {url}")
-    assert conclusion == f"It works: {len(checks)} checks, nothing to mend."
+    assert conclusion == f"It works: {len(checks)} checks, nothing to fix."
     assert all(line.startswith("✓ ") for line in checks)
     assert any(re.search(r"^✓ Handshake .* \d+(\.\d)? m?s$", line) for line in checks)
     assert ran.err == ""

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from mcplens.cli import exit_codes
+from mcplens.cli.skill_folder import read_folder
 from mcplens.protocol.skill_files import digest_of
 from tests.cli.shell import Ran, Shell
 
@@ -59,8 +60,13 @@ def test_verification_names_every_file_and_ends_with_1_if_one_differs(shell: She
     causes = [file["findings"][0]["cause"] for file in files[4:]]
     assert causes == ["yaml-1.1", "line-ends", "truncated"]
     assert summary["counts"] == {"verified": 4, "mismatch": 3}
-    (one,) = lines(shell.run("skill", "demo", "release-notes", "SKILL.md", "--verify", "--json"))
+    one_file = ("skill", "demo", "release-notes", "SKILL.md", "--verify", "--json")
+    one, summary = lines(shell.run(*one_file))
     assert one["digest"] == one["expected_digest"]
+    assert (summary["files"], summary["counts"]) == (1, {"verified": 1})
+    not_read = shell.run(*one_file, "--max-bytes", "10")
+    assert not_read.code == exit_codes.FAILED
+    assert [line.get("status") for line in lines(not_read)] == ["not-read", None]
     cut = shell.run("skills", "demo", "--verify", "--max-bytes", "400", "--json")
     assert "not-read" in [line.get("status") for line in lines(cut)]
     assert lines(cut)[-1]["cut"] == "stopped at 400 bytes"
@@ -106,6 +112,90 @@ def write(folder: Path, name: str, front: str = "", *, file: str = "SKILL.md") -
     path = folder / name / file
     path.parent.mkdir(parents=True)
     path.write_bytes(f"---\nname: {name}\ndescription: For a test.\n{front}---\nBody\n".encode())
+
+
+# Lists two skills of one name, and knows no other; never answers a read.
+TWICE = """
+import hashlib, json, sys
+def skill(parent, text):
+    uri = f"skill://{parent}/pdf/SKILL.md"
+    file = {"uri": uri, "digest": "sha256:" + hashlib.sha256(text).hexdigest(), "size": len(text)}
+    front = {"name": "pdf", "description": "For a test."}
+    return {"uri": uri, "frontmatter": front, "resources": [file]}
+TEXT = b"---\\nname: pdf\\ndescription: For a test.\\n---\\nBody\\n"
+SKILLS = [skill("a", TEXT + b"more"), skill("b", TEXT)]
+for line in sys.stdin:
+    message = json.loads(line)
+    results = {
+        "initialize": {
+            "protocolVersion": "2025-11-25", "serverInfo": {"name": "x", "version": "1"},
+            "capabilities": {
+                "resources": {}, "extensions": {"io.modelcontextprotocol/skills": {}},
+            },
+        },
+        "skills/list": {"skills": SKILLS},
+    }
+    for skill in SKILLS:
+        if skill["uri"] == message.get("params", {}).get("uri"):
+            results["skills/get"] = {"skill": skill}
+    if "id" in message and message["method"] != "resources/read":
+        answer = {"error": {"code": -32601, "message": "no"}}
+        if message["method"] in results:
+            answer = {"result": results[message["method"]]}
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **answer}), flush=True)
+"""
+
+
+def test_of_skills_with_one_name_none_is_dropped_and_a_cut_list_misses_none(shell: Shell) -> None:
+    (shell.home / "twice.py").write_text(TWICE)
+    write(shell.home / "skills", "pdf")
+    compare = ("skills", "twice.py", "--folder", "skills", "--json")
+    ran = shell.run(*compare)
+    assert [(line["status"], line["uri"]) for line in lines(ran)] == [
+        ("same", "skill://b/pdf/SKILL.md"),
+        ("only-served", "skill://a/pdf/SKILL.md"),
+    ]
+    assert ran.code == exit_codes.DONE
+    # Of two local ones, each has the entry that is its own; what is left over is missing.
+    for parent in ("a", "c"):
+        write(shell.home / "skills" / parent, "pdf")
+    (shell.home / "skills" / "c" / "pdf" / "SKILL.md").write_text("---\nname: pdf\n---\n")
+    (shell.home / "skills" / "a" / "pdf" / "SKILL.md").write_text("---\nname: pdf\n---\nNew\n")
+    ran = shell.run(*compare)
+    assert [(line["status"], line["path"], line["uri"]) for line in lines(ran)] == [
+        ("differs", "a/pdf", "skill://a/pdf/SKILL.md"),
+        ("missing", "c/pdf", None),
+        ("same", "pdf", "skill://b/pdf/SKILL.md"),
+    ]
+    write(shell.home / "other", "xls")
+    cut = shell.run("skills", "twice.py", "--folder", "other", "--max-skills", "1", "--json")
+    first = lines(cut)[0]
+    assert (first["name"], first["status"], cut.code) == ("xls", "unknown", exit_codes.FAILED)
+    assert "not all was compared: stopped after 1 skills" in cut.err
+
+
+def test_a_verification_waits_no_longer_than_the_timeout(shell: Shell) -> None:
+    (shell.home / "twice.py").write_text(TWICE)
+    uri = "skill://b/pdf/SKILL.md"
+    ran = shell.run("skill", "twice.py", uri, "SKILL.md", "--verify", "--timeout", "1")
+    assert ran.code == exit_codes.TIMED_OUT
+
+
+def test_a_folder_is_read_before_the_server_is_started(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(shell.home / "skills", "pdf")
+
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", refuse)
+        with pytest.raises(exit_codes.CommandError, match=r"SKILL\.md cannot be read: Permission"):
+            read_folder(str(shell.home / "skills"))
+    ran = shell.run("skills", "--folder", "nowhere", "--", "no-such-command")
+    assert ran.code == exit_codes.USAGE
+    assert "nowhere is not a folder" in ran.err
 
 
 @pytest.mark.slow

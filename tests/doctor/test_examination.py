@@ -127,6 +127,11 @@ async def test_a_url_that_works_is_followed_down_to_its_lists() -> None:
             "</dev/null 2>/dev/null", id="prints",
         ),
         pytest.param(
+            python("import sys; print('a\\n' * 30, end='', flush=True); sys.stdin.read()"),
+            {"connection_timeout_s": 2.0}, "framing", "30 lines that are not messages", ("a",) * 8,
+            "</dev/null 2>/dev/null", id="prints much",
+        ),
+        pytest.param(
             python("import sys; print('on http://localhost:8/mcp', file=sys.stderr, flush=True);"
                    "sys.stdin.read()"),
             {"connection_timeout_s": 2.0}, "first_byte", "nothing on stdout",
@@ -151,6 +156,12 @@ async def test_a_broken_command_stops_at_the_check_that_explains_it(
     assert [check.state for check in found.diagnosis.checks[:-1]] == ["ok"] * (
         len(found.diagnosis.checks) - 1
     )
+
+
+def test_a_diagnosis_with_an_error_is_not_healthy() -> None:
+    parts: dict[str, Any] = {"server": "it", "checks": (), "conclusion": "", "command": ""}
+    assert Diagnosis(**parts).is_healthy
+    assert not Diagnosis(**parts, error={"code": "CONNECTION_LOST"}).is_healthy
 
 
 async def test_output_before_the_first_message_is_shown_although_the_server_works() -> None:

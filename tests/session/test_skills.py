@@ -206,3 +206,37 @@ async def test_a_folder_is_listed_with_those_within_it() -> None:
         )
         assert len(cut.entries) == 1
         assert cut.cut == "stopped after 1 entries"
+
+
+async def test_a_walk_through_folders_has_one_budget_and_broken_entries_count() -> None:
+    many = complete(resources=[{}] * 500)
+    async with rig(resources__directory__read=many) as one:
+        found = await one.client.read_directory(FOLDER, budget=mcplens.SkillBudget(entries=20))
+        assert (found.entries, found.cut) == ([], "stopped after 20 entries")
+        assert len(found.findings) == 20
+
+    def endless(request: dict[str, Any]) -> Any:
+        uri, cursor = request["params"]["uri"], request["params"].get("cursor", "")
+        child = {"uri": f"{uri}/a{len(cursor)}", "name": "a", "mimeType": "inode/directory"}
+        return complete(resources=[child], **({} if cursor else {"nextCursor": "x"}))
+
+    for budget, words, most in (
+        (mcplens.SkillBudget(pages=3), "stopped after 3 pages", 5),
+        (mcplens.SkillBudget(list_bytes=1000), "bytes", 10),
+    ):
+        async with rig(resources__directory__read=endless) as one:
+            found = await one.client.read_directory(FOLDER, recursive=True, budget=budget)
+            assert words in (found.cut or "")
+            assert len(one.server.sent("resources/directory/read")) <= most
+
+
+async def test_a_walk_ends_at_its_bytes_though_every_folder_has_one_page() -> None:
+    def deeper(request: dict[str, Any]) -> Any:
+        uri = f"{request['params']['uri']}/a"
+        return complete(resources=[{"uri": uri, "name": "a", "mimeType": "inode/directory"}])
+
+    async with rig(resources__directory__read=deeper) as one:
+        budget = mcplens.SkillBudget(list_bytes=1000, entries=50)
+        found = await one.client.read_directory(FOLDER, recursive=True, budget=budget)
+        assert "bytes" in (found.cut or "")
+        assert len(found.entries) < 20

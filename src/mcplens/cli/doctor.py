@@ -28,8 +28,9 @@ _INDENT: Final = 4
 def command(flags: CommandOptions, target: str | None) -> None:
     """Check a server step by step, and say what would help.
 
-    Each step says what was tried, what came and how long it took; the first one that explains the
-    rest is the last. Nothing is called that could change anything. Exit code 1 if a check failed.
+    Each step says what was tried, what happened and how long it took; the first one that explains
+    the rest is the last. Nothing is called that could change anything. Exit code 1 if a check
+    failed.
 
     \b
     mcplens doctor demo

@@ -15,8 +15,8 @@ _DEEPEST: Final = 6
 _MOST_FOLDERS: Final = 10_000
 
 
-def read_folder(folder: str) -> dict[str, LocalSkill]:
-    """The skills below a folder, or the folder itself, by their names.
+def read_folder(folder: str) -> list[LocalSkill]:
+    """The skills below a folder, or the folder itself.
 
     Raises:
         CommandError: it cannot be read, or has no skill.
@@ -24,12 +24,13 @@ def read_folder(folder: str) -> dict[str, LocalSkill]:
     root = Path(folder).resolve()
     if not root.is_dir():
         raise CommandError(f"{folder} is not a folder")
-    found: dict[str, LocalSkill] = {}
-    for path, marker in _markers(root):
-        relative = path.relative_to(root).as_posix()
-        skill = _read(path, root.name if relative == "." else relative, marker)
-        name = skill.name if skill.name not in found else skill.path
-        found[name] = skill
+    found = []
+    try:
+        for path, marker in _markers(root):
+            relative = path.relative_to(root).as_posix()
+            found.append(_read(path, root.name if relative == "." else relative, marker))
+    except OSError as problem:
+        raise CommandError(f"{problem.filename} cannot be read: {problem.strerror}") from None
     if not found:
         raise CommandError(f"{folder} has no {SKILL_FILE}, and no folder below it has one")
     return found
@@ -38,7 +39,7 @@ def read_folder(folder: str) -> dict[str, LocalSkill]:
 def _markers(root: Path) -> list[tuple[Path, str]]:
     """Every folder with a SKILL.md, however that is spelled."""
     found = []
-    for count, (path, folders, files) in enumerate(os.walk(root)):
+    for count, (path, folders, files) in enumerate(os.walk(root, onerror=_fail)):
         if count > _MOST_FOLDERS:
             raise CommandError(f"{root} has more than {_MOST_FOLDERS} folders; name a smaller one")
         here = Path(path)
@@ -50,10 +51,14 @@ def _markers(root: Path) -> list[tuple[Path, str]]:
     return found
 
 
+def _fail(problem: OSError) -> None:
+    raise problem
+
+
 def _read(folder: Path, path: str, marker: str) -> LocalSkill:
     skill = LocalSkill(path=path, files={}, marker=marker)
     left = MOST_BYTES
-    for parent, folders, names in os.walk(folder):
+    for parent, folders, names in os.walk(folder, onerror=_fail):
         folders[:] = sorted(name for name in folders if name[0] != ".")
         for name in sorted(names):
             file = Path(parent, name)

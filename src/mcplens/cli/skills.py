@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +19,7 @@ from mcplens.cli.target_resolution import split_target
 from mcplens.session.client import Client
 
 if TYPE_CHECKING:
-    from mcplens.protocol.skill_folders import FolderVerdict
+    from mcplens.protocol.skill_folders import FolderVerdict, LocalSkill
     from mcplens.protocol.skills import Skill, SkillFinding, SkillList
     from mcplens.session.skill_verification import FileVerdict, VerificationTotals
 
@@ -55,7 +56,7 @@ def _budget_options(command: Any) -> Any:
     type=click.IntRange(min=1),
     default=_MOST_SKILLS,
     metavar="N",
-    help=f"Stop the list after so many skills ({_MOST_SKILLS}).",
+    help=f"List at most this many skills ({_MOST_SKILLS}).",
 )
 @click.option(
     "--folder",
@@ -88,6 +89,11 @@ def skills(
         raise click.UsageError(f"expected [TARGET], got: {' '.join(words)}")
     if verify and folder is not None:
         raise click.UsageError("give one of --verify and --folder")
+    local = None
+    if folder is not None:
+        from mcplens.cli.skill_folder import read_folder
+
+        local = read_folder(folder)
 
     async def work(client: Client) -> int | None:
         from mcplens.session.skills import SkillBudget
@@ -96,8 +102,8 @@ def skills(
         remember(flags, target, "skills", found)
         if verify:
             return await _verify(client, flags, found.skills, max_bytes, found.cut)
-        if folder is not None:
-            return await _compare(client, flags, found, folder)
+        if local is not None:
+            return await _compare(client, flags, found, local)
         if flags.is_json:
             items = b",".join(skill.raw for skill in found)
             output.write_raw(b'{"skills":[' + items + b"]}")
@@ -138,10 +144,8 @@ def skill(flags: CommandOptions, words: tuple[str, ...], verify: bool, max_bytes
     async def work(client: Client) -> int | None:
         one = await _find(client, rest[0])
         path = rest[1] if len(rest) == 2 else None
-        if verify and path is None:
-            return await _verify(client, flags, [one], max_bytes, None)
-        if verify and path is not None:
-            return await _verify_one(client, flags, one, path)
+        if verify:
+            return await _verify(client, flags, [one], max_bytes, path=path)
         if path is not None:
             report = await client.read_skill_file(one, path, timeout_s=flags.call_timeout_s)
             if flags.is_json:
@@ -174,12 +178,18 @@ async def _find(client: Client, word: str) -> Skill:
 
 
 async def _verify(
-    client: Client, flags: CommandOptions, found: Iterable[Skill], most: int, cut: str | None
+    client: Client,
+    flags: CommandOptions,
+    found: Iterable[Skill],
+    most: int,
+    cut: str | None = None,
+    path: str | None = None,
 ) -> int:
     from mcplens.session.skill_verification import VerificationTotals, verify_skills
 
     totals, last = VerificationTotals(cut=cut), ""
-    async for verdict in verify_skills(client, found, totals, most):
+    timeout_s = flags.call_timeout_s
+    async for verdict in verify_skills(client, found, totals, most, path, timeout_s=timeout_s):
         if flags.is_json:
             output.write_json(_line("file", verdict))
             continue
@@ -191,19 +201,6 @@ async def _verify(
         output.write_json(_line("summary", totals))
     elif not flags.is_quiet:
         _print_totals(totals)
-    return _exit_code(totals)
-
-
-async def _verify_one(client: Client, flags: CommandOptions, one: Skill, path: str) -> int:
-    from mcplens.session.skill_verification import VerificationTotals, verify_file
-
-    totals = VerificationTotals()
-    verdict, _ = await verify_file(client, one, path)
-    totals.add(verdict)
-    if flags.is_json:
-        output.write_json(_line("file", verdict))
-    else:
-        _print_verdict(verdict)
     return _exit_code(totals)
 
 
@@ -251,22 +248,23 @@ def _print_totals(totals: VerificationTotals) -> None:
 # -- a folder on the disk ----------------------------------------------------------------------
 
 
-async def _compare(client: Client, flags: CommandOptions, found: SkillList, folder: str) -> int:
-    from mcplens.cli.skill_folder import read_folder
+async def _compare(
+    client: Client, flags: CommandOptions, found: SkillList, local: list[LocalSkill]
+) -> int:
     from mcplens.protocol.skill_folders import compare_folder
 
-    local = read_folder(folder)
-    served = {one.name or one.uri: one for one in found}
     unlisted = {}
-    for name in local:
-        if name not in served and (one := await _unlisted(client, name, found.skills)):
+    for name in Counter(one.name for one in local) - Counter(one.name for one in found):
+        if one := await _unlisted(client, name, found.skills):
             unlisted[name] = one
-    verdicts = compare_folder(local, served, unlisted)
+    verdicts = compare_folder(local, found.skills, unlisted, found.cut)
     for verdict in verdicts:
         if flags.is_json:
             output.write_json(_line("skill", verdict))
         else:
             _print_folder_verdict(verdict)
+    if found.cut is not None and not flags.is_quiet:
+        output.note(f"not all was compared: {found.cut}", fg="yellow")
     is_broken = any(one.problem for one in found)
     is_same = all(verdict.status in ("same", "only-served") for verdict in verdicts)
     if is_broken:
@@ -280,7 +278,10 @@ async def _unlisted(client: Client, name: str, found: list[Skill]) -> Skill | No
 
     parents = dict.fromkeys(one.directory.rpartition("/")[0] for one in found[:100])
     guesses = [f"{parent}/{name}/SKILL.md" for parent in list(parents)[:3] if ":" in parent]
+    listed = {one.uri for one in found}
     for uri in dict.fromkeys([*guesses, f"skill://{name}/SKILL.md"]):
+        if uri in listed:
+            continue
         try:
             return await client.get_skill(uri)
         except ServerError:
@@ -294,6 +295,7 @@ _FOLDER_WORDS: Final = {
     "missing": ("!!", "red", "is not served"),
     "unlisted": ("!!", "yellow", "is served and not listed: skills/get gives it"),
     "only-served": ("--", "yellow", "is served, and is not in the folder"),
+    "unknown": ("--", "yellow", "is not in the part of the list that was read"),
 }
 
 

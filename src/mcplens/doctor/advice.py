@@ -101,7 +101,7 @@ def conclusion(checks: Sequence[Check], words: str) -> tuple[str, str]:
     command = f"mcplens {words}"
     if warnings:
         return f"It works; look at {', '.join(warnings)}.", command
-    return f"It works: {len(checks)} checks, nothing to mend.", command
+    return f"It works: {len(checks)} checks, nothing to fix.", command
 
 
 def _by_hand(examined: Examined) -> str:

@@ -68,7 +68,7 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_healthy(self) -> bool:
-        return all(check.state != "failed" for check in self.checks)
+        return self.error is None and all(check.state != "failed" for check in self.checks)
 
 
 class Examined(msgspec.Struct, frozen=True):

@@ -49,11 +49,16 @@ class Attempt(msgspec.Struct, frozen=True):
         return next((event for event in self.events if isinstance(event, kind)), None)
 
     @property
-    def strays(self) -> list[str]:
-        """What came in place of messages, one line each."""
+    def strays(self) -> list[bytes]:
+        """What came in place of messages."""
         frames = self.all(FrameReceived)
-        raw = [event.message.raw for event in frames if isinstance(event.message, Malformed)]
-        return _lines(one.decode("utf-8", "backslashreplace").strip() for one in raw)
+        return [event.message.raw for event in frames if isinstance(event.message, Malformed)]
+
+    @property
+    def stray_lines(self) -> tuple[str, ...]:
+        """The first of them, as they are shown."""
+        first = self.strays[:_SHOWN_LINES]
+        return tuple(_lines(raw.decode("utf-8", "backslashreplace").strip() for raw in first))
 
     @property
     def stderr(self) -> tuple[str, ...]:
@@ -78,7 +83,7 @@ def process_checks(attempt: Attempt) -> Iterator[Check]:
     if attempt.error is not None and exited is not None and exited.stopped_after_s is None:
         how = exited.signal or f"exit code {exited.exit_code}"
         elapsed_s = exited.mono - started.mono
-        said = (*attempt.strays, *attempt.stderr)
+        said = (*attempt.stray_lines, *attempt.stderr)
         yield Check("alive", "failed", tried, f"it ended with {how}", elapsed_s, said)
         return
     answers = attempt.all(FrameReceived)
@@ -101,15 +106,15 @@ def process_checks(attempt: Attempt) -> Iterator[Check]:
 
 def _framing(attempt: Attempt, count: int) -> Check:
     tried = "one JSON-RPC message per line on stdout, and nothing else"
-    if not attempt.strays:
+    number = len(attempt.strays)
+    if not number:
         return Check("framing", "ok", tried, f"{count} of {count} lines are messages")
     is_fatal = attempt.error is not None
-    number = len(attempt.strays)
     came = (
         "1 line that is not a message" if number == 1 else f"{number} lines that are not messages"
     )
     state = "failed" if is_fatal else "warning"
-    return Check("framing", state, tried, came, None, tuple(attempt.strays))  # type: ignore[arg-type]
+    return Check("framing", state, tried, came, None, attempt.stray_lines)  # type: ignore[arg-type]
 
 
 def http_checks(attempt: Attempt) -> Iterator[Check]:

@@ -110,8 +110,8 @@ async def check_sign_in(
     for check in _checks_of(events()):
         on_check(check)
     if problem is None:
-        token = "the token that is kept is refused" if authorizer.has_token else "nobody signed in"
-        on_check(Check("sign_in", "failed", "using a sign-in that is kept", token))
+        token = "the stored token is refused" if authorizer.has_token else "there is none"
+        on_check(Check("sign_in", "failed", "using a stored sign-in", token))
     return problem
 
 

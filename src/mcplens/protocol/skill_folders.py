@@ -7,12 +7,12 @@ named: a front matter that cannot be read, a wrong name, a date without quotes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
 
-from mcplens.protocol.skill_files import SkillFileReport, check_bytes
+from mcplens.protocol.skill_files import SkillFileReport, check_bytes, digest_of
 from mcplens.protocol.skill_front_matter import FrontMatter, read_front_matter
 from mcplens.protocol.skills import SKILL_FILE, Skill, SkillFinding, name_findings
 
@@ -40,7 +40,7 @@ class FolderVerdict(msgspec.Struct, kw_only=True):
     """How one skill stands on the disk and on the server."""
 
     name: str
-    status: Literal["same", "differs", "missing", "unlisted", "only-served"]
+    status: Literal["same", "differs", "missing", "unlisted", "only-served", "unknown"]
     path: str | None = None
     uri: str | None = None
     findings: tuple[SkillFinding, ...] = ()
@@ -70,32 +70,88 @@ def local_findings(skill: LocalSkill) -> list[SkillFinding]:
 
 
 def compare_folder(
-    local: Mapping[str, LocalSkill], served: Mapping[str, Skill], unlisted: Mapping[str, Skill]
+    local: Sequence[LocalSkill],
+    served: Sequence[Skill],
+    unlisted: Mapping[str, Skill],
+    cut: str | None = None,
 ) -> list[FolderVerdict]:
-    """Every skill of the folder and of the server, by name.
+    """Every skill of the folder and of the server.
 
-    `unlisted` are those that skills/get gave though skills/list did not.
+    `unlisted` are those that skills/get gave, by name, though skills/list did not. `cut` says why
+    the list has an end before its last skill; then nothing is missing for sure.
     """
+    others = dict(unlisted)
+    pairs, left = _pairs(local, served)
     verdicts = []
-    for name, skill in local.items():
-        entry = served.get(name) or unlisted.get(name)
-        own = local_findings(skill)
+    for number, skill in enumerate(local):
+        name, own = skill.name, local_findings(skill)
+        entry = pairs.get(number) or others.pop(name, None)
         if entry is None:
             verdict = FolderVerdict(name=name, status="missing", path=skill.path)
             verdict.findings = tuple(own) or (_no_reason(),)
+            if cut is not None:
+                verdict.status = "unknown"
+                verdict.findings = (_cut_list(cut), *own)
         else:
             differences = _differences(skill, entry)
             verdict = FolderVerdict(name=name, status="same", path=skill.path, uri=entry.uri)
             if differences:
                 verdict.status = "differs"
-            if name not in served:
+            if number not in pairs and cut is None:
                 verdict.status = "unlisted"
             verdict.findings = (*differences, *(finding for finding in own if finding.is_error))
         verdicts.append(verdict)
-    for name, entry in served.items():
-        if name not in local:
-            verdicts.append(FolderVerdict(name=name, status="only-served", uri=entry.uri))
+    for entry in left:
+        name = entry.name or entry.uri
+        verdicts.append(FolderVerdict(name=name, status="only-served", uri=entry.uri))
     return verdicts
+
+
+def _pairs(
+    local: Sequence[LocalSkill], served: Sequence[Skill]
+) -> tuple[dict[int, Skill], list[Skill]]:
+    """For each skill of the folder, by its number, the entry of its name; and what is left.
+
+    Of several with one name: the one with the same SKILL.md, else in the same folder, else the
+    first.
+    """
+    left: dict[str, list[Skill]] = {}
+    for entry in served:
+        left.setdefault(entry.name, []).append(entry)
+    names = [skill.name for skill in local]
+    pairs: dict[int, Skill] = {}
+    for make_test in (_has_text_of, _is_in_folder_of, _is_any):
+        for number, skill in enumerate(local):
+            same = left.get(names[number], ())
+            if number in pairs or not same:
+                continue
+            fits = make_test(skill)
+            chosen = next((one for one in same if fits(one)), None)
+            if chosen is not None:
+                pairs[number] = chosen
+                left[names[number]] = [one for one in same if one is not chosen]
+    taken = {id(entry) for entry in pairs.values()}
+    return pairs, [entry for entry in served if id(entry) not in taken]
+
+
+_Test = Callable[[Skill], bool]
+
+
+def _has_text_of(skill: LocalSkill) -> _Test:
+    digest = digest_of(skill.files.get(skill.marker, b""))
+    return lambda entry: (file := entry.file(entry.uri)) is not None and file.digest == digest
+
+
+def _is_in_folder_of(skill: LocalSkill) -> _Test:
+    return lambda entry: entry.directory.endswith(f"/{skill.path}")
+
+
+def _is_any(skill: LocalSkill) -> _Test:
+    return lambda entry: True
+
+
+def _cut_list(cut: str) -> SkillFinding:
+    return SkillFinding("missing", f"the server may list it later: {cut}", is_error=False)
 
 
 def _no_reason() -> SkillFinding:

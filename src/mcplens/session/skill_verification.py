@@ -7,7 +7,7 @@ that one broken file never hides the others.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
-from typing import Literal
+from typing import Literal, Unpack
 
 import msgspec
 
@@ -16,6 +16,7 @@ from mcplens.protocol.skill_files import SkillFileReport
 from mcplens.protocol.skill_text import text_findings
 from mcplens.protocol.skills import SKILL_FILE, Skill, SkillFinding
 from mcplens.session.client import Client
+from mcplens.session.request_sender import RequestOptions
 from mcplens.session.skills import SkillBudget
 
 # broken: the entry or the answer breaks the protocol; unverifiable: nothing to verify against.
@@ -51,28 +52,40 @@ class VerificationTotals(msgspec.Struct, kw_only=True):
 
 
 async def verify_skills(
-    client: Client, skills: Iterable[Skill], totals: VerificationTotals, most_bytes: int
+    client: Client,
+    skills: Iterable[Skill],
+    totals: VerificationTotals,
+    most_bytes: int,
+    path: str | None = None,
+    **options: Unpack[RequestOptions],
 ) -> AsyncIterator[FileVerdict]:
-    """Every file of these skills, SKILL.md first; what the budget leaves out is `not-read`."""
+    """Every file of these skills, SKILL.md first; what the budget leaves out is `not-read`.
+
+    `path` is for one file alone.
+    """
     for skill in skills:
         if skill.problem is not None:
             verdict = _of_entry(skill)
             totals.add(verdict)
             yield verdict
             continue
-        for uri in _files(skill):
+        for uri in _files(skill) if path is None else [skill.uri_of(path)]:
             file = skill.file(uri)
             if totals.bytes + (file.size if file else 0) > most_bytes:
                 totals.cut = f"stopped at {most_bytes:,} bytes"
                 verdict = _verdict(skill, uri, "not-read")
             else:
-                verdict, _ = await verify_file(client, skill, uri)
+                verdict, _ = await verify_file(client, skill, uri, **options)
             totals.add(verdict)
             yield verdict
 
 
 async def verify_file(
-    client: Client, skill: Skill, path: str = SKILL_FILE, budget: SkillBudget | None = None
+    client: Client,
+    skill: Skill,
+    path: str = SKILL_FILE,
+    budget: SkillBudget | None = None,
+    **options: Unpack[RequestOptions],
 ) -> tuple[FileVerdict, SkillFileReport | None]:
     """One file, and what was read of it; warnings about its text are among the findings.
 
@@ -81,7 +94,7 @@ async def verify_file(
     """
     uri = skill.uri_of(path)
     try:
-        report = await client.check_skill_file(skill, uri, budget)
+        report = await client.check_skill_file(skill, uri, budget, **options)
     except InspectorError as error:
         if error.category not in ("server", "protocol"):
             raise

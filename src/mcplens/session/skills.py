@@ -7,6 +7,7 @@ protocol/skill_files.py.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Final, Unpack
 
@@ -40,13 +41,15 @@ _BROKEN_ANSWER: Final = ("contents",)
 class SkillBudget(msgspec.Struct, frozen=True, kw_only=True):
     """How much one listing may fetch, and how large one file may be.
 
+    A folder with the folders within it is one listing. The last page of each is not counted.
+
     The defaults are far above what people publish: the official Inspector stops at 64 pages, 256
     skills and 64 MiB.
     """
 
     pages: int = 64
     skills: int = 1000
-    entries: int = 10_000  # of folders
+    entries: int = 10_000  # of folders, the broken ones too
     list_bytes: int = 64 * 1024 * 1024
     file_bytes: int = MOST_BYTES
 
@@ -66,6 +69,17 @@ class _Cacheable(msgspec.Struct, rename="camel"):
     cache_scope: Any = None
     skill: msgspec.Raw = msgspec.Raw(b"null")
     next_cursor: Any = None
+
+
+class _Walk(msgspec.Struct):
+    """What came of a folder and those within it so far."""
+
+    found: Directory
+    budget: SkillBudget
+    findings: list[SkillFinding]
+    items: int = 0
+    pages: int = 0
+    size: int = 0
 
 
 class _FetchedPage(msgspec.Struct):
@@ -100,7 +114,7 @@ class Skills:
             found.pages += 1
             size += len(fetched.frame.body)
             self._note_cache(found, fetched.frame)
-            for raw in fetched.page.items:
+            for raw in fetched.page.items[: budget.skills + 1 - len(found.skills)]:
                 skill = _entry(bytes(raw))
                 skill.ttl_ms, skill.cache_scope = found.ttl_ms, found.cache_scope
                 found.skills.append(skill)
@@ -238,33 +252,39 @@ class Skills:
         """What is in a folder, and with `recursive` in those within it."""
         budget, uri = budget or SkillBudget(), uri.rstrip("/")
         found = Directory(uri=uri, entries=[])
-        folders, seen = [uri], {uri}
+        walk = _Walk(found, budget, [])
+        folders, seen = deque([uri]), {uri}
         while folders and found.cut is None:
-            folder = folders.pop(0)
-            for entry in await self._children(folder, found, budget, options):
+            if walk.size >= budget.list_bytes:
+                found.cut = f"stopped after {walk.size:,} bytes"
+                break
+            for entry in await self._children(folders.popleft(), walk, options):
                 if recursive and entry.is_directory and entry.uri not in seen:
                     seen.add(entry.uri)
                     folders.append(entry.uri)
+        found.findings = tuple(walk.findings)
         return found
 
     async def _children(
-        self, folder: str, found: Directory, budget: SkillBudget, options: RequestOptions
+        self, folder: str, walk: _Walk, options: RequestOptions
     ) -> list[DirectoryEntry]:
-        method, children, pages, size = "resources/directory/read", [], 0, 0
-        async for fetched in self._pages(method, "resources", {"uri": folder}, options, found):
-            pages += 1
-            size += len(fetched.frame.body)
-            for raw in fetched.page.items:
+        found, budget, children = walk.found, walk.budget, []
+        method, params = "resources/directory/read", {"uri": folder}
+        async for fetched in self._pages(method, "resources", params, options, found):
+            walk.pages += fetched.next_cursor is not None
+            walk.size += len(fetched.frame.body)
+            left = budget.entries - walk.items
+            walk.items += len(fetched.page.items)
+            for raw in fetched.page.items[:left]:
                 entry, finding = _child(folder, bytes(raw))
-                found.findings += () if finding is None else (finding,)
+                walk.findings += [] if finding is None else [finding]
                 children += [] if entry is None else [entry]
-            if len(found.entries) + len(children) > budget.entries:
+            if walk.items > budget.entries:
                 found.cut = f"stopped after {budget.entries} entries"
-            found.cut = found.cut or _cut(budget, pages, 0, size, fetched)
+            found.cut = found.cut or _cut(budget, walk.pages, 0, walk.size, fetched)
             if found.cut is not None:
                 break
         found.entries += children
-        del found.entries[budget.entries :]
         return children
 
     def _pages(
