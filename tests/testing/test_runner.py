@@ -248,7 +248,7 @@ server: SERVER
 tests:
   - name: asks
     request: tools/call
-    with: {name: echo, arguments: {text: '{"code":"0815-xyz","pin":"4711-abc"}', pin: 4711-abc}}
+    with: {name: echo, arguments: {text: '{"mood":"x7qz","hue":"k4vw"}', hue: k4vw}}
     expect: {text: nothing like it, snapshot: true}
 """
 
@@ -257,8 +257,8 @@ tests:
 async def test_secret_keys_of_all_servers_and_of_this_one_are_masked(
     tmp_path: Path, is_named: bool
 ) -> None:
-    demo = {"command": sys.executable, "args": ["-m", "mcplens.demo"], "secretKeys": ["code"]}
-    config = {"secretKeys": ["pin"], "mcpServers": {"mine": demo} if is_named else {}}
+    demo = {"command": sys.executable, "args": ["-m", "mcplens.demo"], "secretKeys": ["mood"]}
+    config = {"secretKeys": ["hue"], "mcpServers": {"mine": demo} if is_named else {}}
     text = SECRETS.replace("SERVER", "mine" if is_named else json.dumps(demo))
     outcome, steps = await ran(tmp_path, text, config=config, trace_dir=str(tmp_path))
     assert "does not contain" in steps["asks"].problems[0]
@@ -266,9 +266,9 @@ async def test_secret_keys_of_all_servers_and_of_this_one_are_masked(
     await ran(tmp_path, text.replace("text: nothing like it, ", ""), config=config, updates=True)
     snapshot = read(str(tmp_path / "all.mcp.snap.json"))
     for told in (junit([outcome]), read(outcome.trace), snapshot):
-        assert "code" in told
-        assert "0815-xyz" not in told
-        assert "4711-abc" not in told
+        assert "mood" in told
+        assert "x7qz" not in told
+        assert "k4vw" not in told
 
 
 async def test_profiles_that_a_test_does_not_use_do_not_matter(tmp_path: Path) -> None:
