@@ -73,6 +73,25 @@ def test_a_difference_is_shown_with_its_place_ignored_or_written(
     assert verify(shell, path, live).code == exit_codes.DONE
 
 
+def test_updated_answers_are_masked_by_the_keys_of_the_server_that_gave_them(
+    shell: Shell, tmp_path: Path
+) -> None:
+    path = recorded(said="old").write(tmp_path)
+    beside = path.with_name(f"{path.name}.new")
+    beside.write_text("of the user's")
+    (tmp_path / "live").mkdir()
+    live = recorded(said='{"pin": "hunter2", "n": 1}').write(tmp_path / "live")
+    entry = {"command": MCPLENS, "args": ["mock", str(live)], "secretKeys": ["pin"]}
+    shell.config.parent.mkdir(parents=True, exist_ok=True)
+    shell.config.write_text(json.dumps({"mcpServers": {"another-name": entry}}))
+    updated = shell.run("verify", str(path), "another-name", "--update")
+    assert (updated.code, "1 answer updated" in updated.err) == (exit_codes.DONE, True)
+    text = path.read_text()
+    assert ("hunter2" in text, '"key":"pin"' in text) == (False, True)
+    assert beside.read_text() == "of the user's"
+    assert sorted(one.name for one in tmp_path.glob("*.jsonl*")) == [path.name, beside.name]
+
+
 def test_questions_get_the_recorded_answers_and_masked_calls_are_skipped(
     shell: Shell, tmp_path: Path
 ) -> None:

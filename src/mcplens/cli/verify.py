@@ -67,12 +67,13 @@ def command(
         from mcplens.protocol.eras import VERSIONS
 
         found = _resolved(flags, target)
+        keys = _secret_keys(flags, recording.server_id, found)
         verification = Verification(
             recording,
             allow_writes=allow_writes,
             ignore=ignore,
             secrets=found.secrets,
-            secret_keys=_secret_keys(flags, recording.server_id, found),
+            secret_keys=keys,
             timeout_s=flags.call_timeout_s,
         )
         if flags.protocol is None and recording.protocol_version in VERSIONS:
@@ -82,7 +83,7 @@ def command(
         outcomes = _run(flags, found, verification)
         code = _show(flags, outcomes)
         if update and trace is not None:
-            code = _update(flags, trace, recording.run_id, outcomes) or exit_codes.DONE
+            code = _update(trace, recording.run_id, outcomes, keys)
     sys.exit(code)
 
 
@@ -203,8 +204,9 @@ def _as_json(outcome: CallOutcome) -> dict[str, Any]:
     }
 
 
-def _update(flags: CommandOptions, trace: str, run_id: str, outcomes: list[CallOutcome]) -> int:
-    from mcplens.config.secret_keys import find_keys_by_server
+def _update(
+    trace: str, run_id: str, outcomes: list[CallOutcome], secret_keys: tuple[str, ...]
+) -> int:
     from mcplens.mocking.trace_update import update_trace
 
     replies = {
@@ -214,9 +216,7 @@ def _update(flags: CommandOptions, trace: str, run_id: str, outcomes: list[CallO
     }
     lost = sum(one.status == "different" and one.reply is None for one in outcomes)
     try:
-        with as_command_error():
-            keys_of = find_keys_by_server(flags.config)
-        count = update_trace(trace, run_id, replies, keys_of) if replies else 0
+        count = update_trace(trace, run_id, replies, secret_keys) if replies else 0
     except OSError as problem:
         raise CommandError(f"{trace} cannot be written: {problem.strerror}") from None
     answers = "1 answer" if count == 1 else f"{count} answers"

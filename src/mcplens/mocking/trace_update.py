@@ -8,29 +8,34 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from collections.abc import Mapping
 from typing import Any
 
 from mcplens.protocol.frames import Frame, parse
 from mcplens.store.lenient_json import from_json, to_json
-from mcplens.store.recorded_secrets import KeysOf, Mask, Maskers
-from mcplens.store.recording_file import open_private
+from mcplens.store.recorded_secrets import KeyMasker, Mask
 from mcplens.store.rows import payload_field
 
 
-def update_trace(path: str, run_id: str, replies: Mapping[int, bytes], keys_of: KeysOf) -> int:
+def update_trace(
+    path: str, run_id: str, replies: Mapping[int, bytes], secret_keys: tuple[str, ...]
+) -> int:
     """Write these answers, by the `seq` of the recorded ones; returns how many were replaced.
 
     Raises:
         OSError: the trace cannot be written.
     """
-    maskers = Maskers(keys_of)
-    fresh = f"{path}.new"
+    masker = KeyMasker(secret_keys)
+    path = os.path.realpath(path)
     count = 0
+    descriptor, fresh = tempfile.mkstemp(
+        prefix=f"{os.path.basename(path)}.", dir=os.path.dirname(path)
+    )
     try:
-        with open(path, "rb") as old, open_private(fresh) as new:
+        with open(descriptor, "wb") as new, open(path, "rb") as old:
             for line in old:
-                changed = _changed(line, run_id, replies, maskers)
+                changed = _changed(line, run_id, replies, masker)
                 count += changed is not None
                 new.write(line if changed is None else changed)
         shutil.copymode(path, fresh)
@@ -42,7 +47,7 @@ def update_trace(path: str, run_id: str, replies: Mapping[int, bytes], keys_of: 
 
 
 def _changed(
-    line: bytes, run_id: str, replies: Mapping[int, bytes], maskers: Maskers
+    line: bytes, run_id: str, replies: Mapping[int, bytes], masker: KeyMasker
 ) -> bytes | None:
     """The line with the newer answer; None if it stays."""
     if b"FrameReceived" not in line:
@@ -57,13 +62,11 @@ def _changed(
     if reply is None or not isinstance(event.get("message"), dict):
         return None
     event.pop("masked", None)
-    masker = maskers.of(str(event.get("server_id")))
-    if masker is not None:
-        reply, secrets = masker.mask(reply)
-        field = payload_field("FrameReceived")
-        marks = [Mask(field, start, end, key) for start, end, key in secrets]
-        if marks:
-            event["masked"] = marks
+    reply, secrets = masker.mask(reply)
+    field = payload_field("FrameReceived")
+    marks = [Mask(field, start, end, key) for start, end, key in secrets]
+    if marks:
+        event["masked"] = marks
     message = {name: item for name, item in event["message"].items() if not name.startswith("raw")}
     frame = parse(reply)
     if isinstance(frame, Frame):
