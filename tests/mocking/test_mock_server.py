@@ -16,7 +16,7 @@ from mcplens.inbound.peer import Peer
 from mcplens.mocking import MockServer, mock_transport, read_trace_file
 from mcplens.protocol.frames import encode_request
 from tests.interaction.scenario import text_of
-from tests.mocking.traces import Trace
+from tests.mocking.traces import Trace, mask
 
 ERAS = ["2025-11-25", "2026-07-28"]
 ROOT = {"uri": "file:///recorded", "name": "recorded"}
@@ -129,6 +129,40 @@ async def test_a_recording_of_2026_07_28_asks_an_older_client_by_requests(tmp_pa
             assert text_of(await client.call_tool("ask")) == "done"
 
 
+@pytest.mark.parametrize("protocol", ERAS)
+async def test_what_was_masked_in_a_question_or_notification_is_sent_as_masked_text(
+    tmp_path: Path, protocol: str
+) -> None:
+    trace = Trace()
+    trace.introduce(logging={})
+    seq = trace.request(1, "tools/call", {"name": "ask"})
+    log = {"level": "error", "data": {"pin": "*****"}}
+    said: dict[str, Any] = {"method": "notifications/message", "params": log}
+    trace.frame("FrameReceived", said, request_seq=seq, masked=mask(said, "*****", "pin"))
+    params = {"_meta": {"pin": "*****"}}
+    question = {"id": 1, "method": "roots/list", "params": params}
+    trace.frame("FrameReceived", question, caused_by_seq=seq, masked=mask(question, "*****", "pin"))
+    trace.frame("FrameSent", {"id": 1, "result": {"roots": []}})
+    trace.reply(1, {"content": []})
+    asked: list[Any] = []
+    logged: list[Any] = []
+
+    async def roots(request: Any) -> Any:
+        asked.append(request.params)
+        return {"roots": []}
+
+    async with serving(
+        trace,
+        tmp_path,
+        protocol=protocol,
+        request_handlers={"roots/list": roots},
+        notification_handlers={"notifications/message": logged.append},
+        log_level="debug",
+    ) as client:
+        await client.call_tool("ask")
+    assert (logged, asked) == ([log], [params])
+
+
 async def test_recorded_timing_waits_as_the_server_did_but_not_as_the_client_did(
     tmp_path: Path,
 ) -> None:
@@ -196,6 +230,7 @@ class SlowPeer(Peer):
         super().__init__(mock, Limits())
         self.unread: list[bytes] = []
         self.most = 0
+        self.answered = asyncio.Event()
 
     @property
     def is_backed_up(self) -> bool:
@@ -204,6 +239,8 @@ class SlowPeer(Peer):
     def _put(self, data: bytes, during: Any) -> None:
         self.unread.append(data)
         self.most = max(self.most, len(self.unread))
+        if b'"result"' in data:
+            self.answered.set()
 
     def _shut(self, reason: str) -> None:
         self.unread.clear()
@@ -234,7 +271,7 @@ async def test_a_recorded_flood_waits_for_a_client_that_reads_slowly(tmp_path: P
         peer = clock.peer = SlowPeer(mock)
         peer.take(encode_request(7, "tools/call", {"name": "flood"}))
         async with asyncio.timeout(20):
-            await mock.finished()
+            await peer.answered.wait()
         await mock.close()
     assert mock.answered == 1
     assert peer.unread[-1] == b'{"jsonrpc":"2.0","id":7,"result":{"content": []}}'

@@ -117,6 +117,32 @@ def test_odd_messages_and_marks_in_a_trace_do_no_harm(tmp_path: Path) -> None:
         assert texts(found, "tools/call", {"name": "b"}) == ["two"]
 
 
+def test_equal_calls_are_not_copied_for_each_request(tmp_path: Path) -> None:
+    trace = Trace()
+    for number in range(3):
+        trace.call(number, "a", {}, "one")
+    with read_trace_file(trace.write(tmp_path)) as found:
+        _, places = found.find("tools/call", {"name": "a"})
+        assert (len(places), found.find("tools/call", {"name": "a"})[1] is places) == (3, True)
+
+
+def test_messages_of_runs_that_will_not_be_served_are_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept: list[str] = []
+    monkeypatch.setattr(RecordedServer, "add", lambda table, call: kept.append(table.run_id))
+    trace = Trace(run_id="aaaa1111")
+    trace.call(1, "x", {}, "one")
+    trace.call(2, "x", {}, "two")
+    for run_id in ("bbbb2222", "cccc3333"):
+        trace.begin(run_id)
+        for number in range(10):
+            trace.call(number, "x", {}, "more")
+    with pytest.raises(RecordingUnclear, match="s in run bbbb2222, s in run cccc3333"):
+        read_trace_file(trace.write(tmp_path))
+    assert kept == ["aaaa1111"]
+
+
 def test_it_must_be_clear_which_run_and_server_is_meant(tmp_path: Path) -> None:
     trace = Trace(run_id="aaaa1111")
     trace.call(1, "x", {}, "one")

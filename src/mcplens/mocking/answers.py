@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from mcplens.contracts.canonical import decode
 from mcplens.mocking.params_matching import is_same, shown
 from mcplens.mocking.recorded_calls import RecordedCall, Step
 
@@ -21,8 +22,9 @@ _EMPTY: Final[tuple[Any, ...]] = (None, {})
 
 
 def question_of(step: Step) -> tuple[str, dict[str, Any]]:
-    """Method and params of a recorded question or notification."""
-    message = step.value()
+    """Method and params of a recorded question or notification, as they are sent: what was masked
+    in them is masked text."""
+    message = decode(step.raw)
     params = message.get("params")
     return str(message.get("method")), params if isinstance(params, dict) else {}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -22,7 +23,7 @@ class Positions:
     def __repr__(self) -> str:
         return f"<Positions {len(self.counts)} calls, {self.number} in order>"
 
-    def choose(self, key: bytes, places: list[int]) -> int:
+    def choose(self, key: bytes, places: Sequence[int]) -> int:
         """The place of the call that is next among equal ones; the last one is repeated."""
         count = self.counts.get(key, 0)
         self.counts[key] = count + 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from mcplens.background import Background
@@ -80,10 +81,6 @@ class MockServer:
 
     def __repr__(self) -> str:
         return f"<MockServer of {self.recording!r}, {len(self._clients)} clients>"
-
-    async def finished(self) -> None:
-        """Wait until everything that clients asked for is said."""
-        await self._work.ended()
 
     async def close(self) -> None:
         """Stop all work."""
@@ -218,7 +215,7 @@ class MockServer:
 
     def choose(
         self, client: MockClient, method: str, params: dict[str, Any], identity: RequestId | None
-    ) -> tuple[RecordedCall, list[int]]:
+    ) -> tuple[RecordedCall, Sequence[int]]:
         """The recorded call that answers a request, and the places of all that are equal to it.
 
         Raises:

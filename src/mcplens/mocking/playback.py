@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -86,7 +87,7 @@ class Playback:
 
     # -- from the request to its reply ---------------------------------------------------------
 
-    async def play(self, call: RecordedCall, places: list[int], start: int = 0) -> None:
+    async def play(self, call: RecordedCall, places: Sequence[int], start: int = 0) -> None:
         """Play a call from one of its steps on; `places` are the calls with the same params.
 
         Raises:
@@ -109,7 +110,7 @@ class Playback:
         await self._reply(call, places)
 
     async def _ask(
-        self, call: RecordedCall, at: int, places: list[int]
+        self, call: RecordedCall, at: int, places: Sequence[int]
     ) -> bool | tuple[RecordedCall, int]:
         """Ask a recorded question; where to go on if the answer leads elsewhere, True if the
         client of 2026-07-28 has to come back with the answer."""
@@ -146,7 +147,7 @@ class Playback:
         return given
 
     def _accept(
-        self, call: RecordedCall, at: int, given: Any, places: list[int]
+        self, call: RecordedCall, at: int, given: Any, places: Sequence[int]
     ) -> tuple[RecordedCall, int] | None:
         """Compare an answer with the recorded one; another recording of the call may have it.
 
@@ -181,7 +182,7 @@ class Playback:
                 f"declare {needed}"
             )
 
-    async def _reply(self, call: RecordedCall, places: list[int]) -> None:
+    async def _reply(self, call: RecordedCall, places: Sequence[int]) -> None:
         if call.reply is None:
             if self.method == "subscriptions/listen":
                 await self.server.listen(self)
@@ -303,7 +304,7 @@ class Playback:
         info = self.server.introduction.get("server_info") or {}
         self.give(convert_result(result, self.method, self.era, info) | result)
 
-    async def go_on(self, places: list[int]) -> None:
+    async def go_on(self, places: Sequence[int]) -> None:
         """Go on after the question that `requestState` names.
 
         Raises:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from types import TracebackType
 from typing import Any, Final, Literal
@@ -184,12 +184,12 @@ class RecordedServer:
         places = self._methods.get(method)
         return self._decoded(places[0]) if places else None
 
-    def find(self, method: str, params: Any) -> tuple[bytes, list[int]]:
+    def find(self, method: str, params: Any) -> tuple[bytes, Sequence[int]]:
         """A key of this call, and the places of the recorded calls that are the same, in order."""
         key = call_key(method, params)
         places = self._places.get(key)
         if places is not None:
-            return key, list(places)
+            return key, places
         wanted = own_params(method, params)
         found = [
             place

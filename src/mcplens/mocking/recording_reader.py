@@ -70,6 +70,7 @@ def read_rows(
         RecordingUnclear: `run` and `server` do not say which.
     """
     found: dict[tuple[str, str], _CallReader] = {}
+    candidates: list[_CallReader] = []
     try:
         for run_id, row in rows:
             if row.kind not in _WANTED or not run_id.startswith(run or ""):
@@ -79,7 +80,12 @@ def read_rows(
                 reader = found[run_id, row.server_id] = _CallReader(
                     run_id, row.server_id, is_wanted=server in (None, row.server_id)
                 )
+            was_known = reader.is_candidate
             reader.take(row)
+            if reader.is_candidate and not was_known:
+                candidates.append(reader)
+                for one in candidates[-2:] if len(candidates) > 1 else ():
+                    one.forget()  # none of them will be served
         return _chosen(name, list(found.values()), run, server)
     except BaseException:
         for reader in found.values():
@@ -92,7 +98,7 @@ def _chosen(
 ) -> RecordedServer:
     for reader in found:
         reader.end()
-    left = [one.table for one in found if one.is_wanted and one.has_requests]
+    left = [one.table for one in found if one.is_candidate]
     if len(left) == 1:
         for reader in found:
             if reader.table is not left[0]:
@@ -159,6 +165,7 @@ class _CallReader:
         self.table = RecordedServer(run_id, server_id)
         self.is_wanted = is_wanted
         self.has_requests = False
+        self._is_forgotten = False
         self._open: dict[int, _Open] = {}  # by the seq of the frame
         self._ids: dict[str, _Open] = {}
         self._asked: dict[str, _Open] = {}  # by the id of the question
@@ -167,7 +174,22 @@ class _CallReader:
     def __repr__(self) -> str:
         return f"<_CallReader {self.table!r}, {len(self._open)} open>"
 
+    @property
+    def is_candidate(self) -> bool:
+        return self.is_wanted and self.has_requests
+
+    def forget(self) -> None:
+        """Keep no messages: only that there were some counts from now on."""
+        self._is_forgotten = True
+        self._open.clear()
+        self._ids.clear()
+        self._asked.clear()
+        self._last = None
+        self.table.close()
+
     def take(self, row: Row) -> None:
+        if self._is_forgotten:
+            return
         if not self.is_wanted:
             self.has_requests = self.has_requests or row.kind == "FrameSent"
         elif row.kind == "ServerIntroduced":
@@ -181,6 +203,8 @@ class _CallReader:
 
     def end(self) -> None:
         """The recording is over: what is still open has no answer."""
+        if self._is_forgotten:
+            return
         for call in self._open.values():
             self.table.add(call.call())
         if self._last is not None and self._last.is_answered:
