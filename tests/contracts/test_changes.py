@@ -4,7 +4,7 @@ from typing import Any
 
 from mcplens.contracts.change_rules import RULES, rules_page
 from mcplens.contracts.changes import Comparison, compare
-from mcplens.contracts.contract import MASK, Contract, keyed
+from mcplens.contracts.contract import MASK, Contract, keyed, normalised
 from mcplens.contracts.pointers import LISTS
 from mcplens.contracts.versions import is_enough, next_version, version_step
 from tests.docs.markdown import DOCS
@@ -93,8 +93,16 @@ def test_what_is_masked_on_one_side_is_no_change() -> None:
     before = contract(tool("a", token={"type": "string", "default": MASK}))
     after = contract(tool("a", token={"type": "string", "default": "x"}))
     assert compare(before, after).changes == ()
-    starred = contract(tool("a", token={MASK: MASK}))
+    starred = contract(tool("a", token={MASK: MASK, "***": "*"}))
     assert compare(starred, after).changes == ()
+
+
+def test_a_star_of_the_servers_own_is_no_mask() -> None:
+    def of(value: str) -> Contract:
+        return contract(normalised(tool("a", pattern={"type": "string", "default": value})))
+
+    (change,) = compare(of("*"), of("x")).changes
+    assert change.pointer == "/tools/a/inputSchema/properties/pattern/default"
 
 
 def test_a_schema_that_refers_to_itself_is_compared_in_bounded_time() -> None:

@@ -59,8 +59,13 @@ def test_two_tools_of_one_name_and_one_without_are_all_kept() -> None:
 
 
 def test_masks_of_any_length_are_alike_and_every_text_can_be_written() -> None:
-    given = {"a": "****", "b": "key ************, ‹masked, 12 characters›", "c": "**bold**"}
-    even = {"a": MASK, "b": f"key {MASK}, {MASK}", "c": "**bold**"}
+    given = {
+        "a": "****",
+        "b": "key ************, ‹masked, 12 characters›",
+        "c": "**bold**",
+        "d": "*",
+    }
+    even = {"a": MASK, "b": f"key {MASK}, {MASK}", "c": "**bold**", "d": "*"}
     assert normalised(given) == even
     normalised("\ud800").encode()
 

@@ -19,7 +19,8 @@ from mcplens.contracts.pointers import LISTS
 # are alike, so that the length of a secret neither shows nor counts as a change.
 MASK: Final = "********"
 _MASKS: Final = re.compile(r"\*{8,}|‹masked, \d+ characters›")
-_WHOLE_MASK: Final = re.compile(r"\*+")
+# Fewer stars are text of the server's: a default of "*" is common.
+_WHOLE_MASK: Final = re.compile(r"\*{4,}")
 # Which member names an item of each list.
 NAMES: Final = dict(zip(LISTS, ("name", "uri", "uriTemplate", "name"), strict=True))
 # What one item of each list is called.
@@ -92,5 +93,6 @@ def _normalised_text(text: str) -> str:
 def is_masked(value: Any) -> bool:
     """Whether a value was masked as a whole: it then equals anything."""
     if isinstance(value, dict):
-        return bool(value) and all(key == MASK for key in value)
+        # The names of its members are masked too, and some are shorter than four characters.
+        return MASK in value and not any(key.strip("*") for key in value)
     return isinstance(value, str) and value == MASK
