@@ -42,9 +42,9 @@ def command(
 ) -> None:
     """Write what servers promise to mcp.lock, or check servers against it.
 
-    The lock has every tool, resource, template and prompt, with secrets masked; it belongs into
-    version control. Other servers in it stay as they are. Without a target, all servers of the
-    lock are meant.
+    The lock has every tool, resource, template and prompt, with secrets masked; it belongs in
+    version control. Other servers in it stay as they are. Without a target, all servers in the
+    lock are used.
 
     \b
     mcplens lock demo
@@ -134,5 +134,7 @@ def _check(
         comparisons += compare_sources(only, live)
     code = show(flags, comparisons, form, fail_on)
     if code:
-        output.note(f"{known.shown} is not up to date; if that is meant: mcplens lock")
+        output.note(
+            f"{known.shown} is not up to date; if the changes are intended, run mcplens lock"
+        )
     return code

@@ -83,7 +83,7 @@ def read_collection(text: str) -> Collection:
     if version is None:
         raise _at(root, "`version: 1` is missing")
     if version.value != VERSION or isinstance(version.value, bool):
-        text = f"version {version.value!r} is not known; this mcplens reads version 1"
+        text = f"version {version.value!r} is not known; this release reads version 1"
         raise _at(version, text, "version")
     server = _server(root)
     tests = root.members.get("tests")

@@ -131,7 +131,7 @@ class _Reader(Shapes):
         if version is None:
             self.wrong(root, "", "`version: 1` is missing")
         elif version.value != VERSION or isinstance(version.value, bool):
-            text = f"version {version.value!r} is not known; this mcplens reads version 1"
+            text = f"version {version.value!r} is not known; this release reads version 1"
             self.wrong(version, "version", text)
         tests = root.members.get("tests")
         if tests is not None and tests.value is not None and not isinstance(tests.value, list):

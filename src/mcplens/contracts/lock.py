@@ -62,7 +62,7 @@ def read_lock(text: str) -> dict[str, Contract]:
         is_newer = isinstance(version, int) and version > VERSION
         advice = "update mcplens, or write it again" if is_newer else "write it again"
         raise LockProblem(
-            f"its version is {version!r}, and this mcplens reads version {VERSION}; {advice} "
+            f"its version is {version!r}; this release reads version {VERSION}: {advice} "
             "with `mcplens lock`"
         )
     servers = lock.get("servers")

@@ -16,8 +16,3 @@ class Location(msgspec.Struct, frozen=True):
 
 # The location of a pointer into a server's contract; None if no file has it.
 Locate = Callable[[str, str], Location | None]
-
-
-def nowhere(server: str, pointer: str) -> None:
-    """No finding is in a file."""
-    return None
