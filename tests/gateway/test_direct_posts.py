@@ -10,7 +10,13 @@ from typing import Any
 
 import pytest
 
+from mcplens.config.views import View
+from mcplens.downstream.server_connection import ServerConnection
+from mcplens.errors import InspectorError
+from mcplens.gateway import plain_calls
+from mcplens.gateway.handler import InboundHandler
 from mcplens.inbound.limits import Limits
+from mcplens.inbound.peer import Peer
 from tests.gateway.harness import NEW, OLD, PATIENCE_S, RunningGateway, http_demo, running_gateway
 
 POST = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
@@ -41,11 +47,13 @@ class Connection:
         self.reader = reader
         self.writer = writer
         self.session: dict[str, str] = {}
+        self.token = TOKEN
 
     def request(self, body: Any, target: str = DIRECTLY, **headers: str) -> bytes:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
         own = {name.replace("_", "-"): value for name, value in headers.items()}
-        given = {"Host": "127.0.0.1", **POST, **self.session, "Authorization": f"Bearer {TOKEN}"}
+        token = f"Bearer {self.token}"
+        given = {"Host": "127.0.0.1", **POST, **self.session, "Authorization": token}
         lines = {**given, "Content-Length": str(len(data)), **own}
         head = "".join(f"{name}: {value}\r\n" for name, value in lines.items() if value)
         return f"POST {target} HTTP/1.1\r\n{head}\r\n".encode() + data
@@ -97,10 +105,13 @@ async def connected(gateway: RunningGateway) -> AsyncIterator[Connection]:
 
 
 @asynccontextmanager
-async def gateway_of_demo(**limits: Any) -> AsyncIterator[RunningGateway]:
+async def gateway_of_demo(
+    default_view: View | None = None, **limits: Any
+) -> AsyncIterator[RunningGateway]:
     async with http_demo() as url:
         servers = {"demo": {"url": url, "protocolVersion": OLD}}
-        async with running_gateway(servers, token=TOKEN, limits=Limits(**limits)) as gateway:
+        options: dict[str, Any] = {"default_view": default_view, "limits": Limits(**limits)}
+        async with running_gateway(servers, token=TOKEN, **options) as gateway:
             yield gateway
 
 
@@ -236,3 +247,105 @@ async def test_requests_that_wait_are_answered_when_the_server_closes() -> None:
         assert (await connection.answer()).status == 202
         await gateway.gateway.drain(PATIENCE_S)
         assert gateway.gateway.running_calls == 0
+
+
+def count_of(gateway: RunningGateway) -> int:
+    return sum(gateway.gateway.statistics.calls.values())
+
+
+async def test_a_call_that_cannot_be_sent_and_is_cancelled_ends_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def not_sent(*_: Any, **__: Any) -> None:
+        raise InspectorError("NOT_CONNECTED", "it is not connected")
+
+    async with gateway_of_demo() as gateway, connected(gateway) as connection:
+        await gateway.gateway.settled()
+        await connection.initialize("2025-03-26")  # which has batches
+        before = count_of(gateway)
+        monkeypatch.setattr(ServerConnection, "request_now", not_sent)
+        await connection.post([call(1, "echo", text="hi"), CANCELLED])
+        await gateway.gateway.drain(PATIENCE_S)
+        assert gateway.gateway.running_calls == 0
+        assert count_of(gateway) == before + 1
+
+
+REAL_ANSWER = Peer.answer
+
+
+def fails(*_: Any, **__: Any) -> None:
+    raise RuntimeError("a bug")
+
+
+def fails_with_a_result(peer: Peer, request_id: Any, data: bytes, **options: Any) -> None:
+    if isinstance(peer.handler, InboundHandler) and b'"result"' in data:
+        raise RuntimeError("a bug")
+    REAL_ANSWER(peer, request_id, data, **options)
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "broken"),
+    [
+        (plain_calls, "_is_plain", fails),
+        (ServerConnection, "request_now", fails),
+        (Peer, "answer", fails_with_a_result),
+    ],
+    ids=["before it is sent", "as it is sent", "as it is answered"],
+)
+async def test_a_bug_fails_one_call_which_counts_as_running_no_longer(
+    monkeypatch: pytest.MonkeyPatch, where: Any, name: str, broken: Any
+) -> None:
+    async with gateway_of_demo() as gateway, connected(gateway) as connection:
+        await gateway.gateway.settled()
+        await connection.initialize()
+        before = count_of(gateway)
+        monkeypatch.setattr(where, name, broken)
+        answer = await connection.post(call(1, "echo", text="hi"))
+        assert answer.message["error"]["code"] == -32603
+        monkeypatch.undo()
+        assert "hi" in (await connection.post(call(2, "echo", text="hi"))).body.decode()
+        await gateway.gateway.drain(PATIENCE_S)
+        assert gateway.gateway.running_calls == 0
+        assert count_of(gateway) == before + 2
+
+
+@pytest.mark.parametrize(("more", "is_kept"), [(0, True), (500, False)])
+async def test_a_route_with_many_headers_is_not_remembered(more: int, is_kept: bool) -> None:
+    given = {"Host": "127.0.0.1", **POST, "Authorization": f"Bearer {TOKEN}"}
+    raw = [(name.lower().encode(), value.encode()) for name, value in given.items()]
+    raw += [(b"x", b"")] * more
+    async with gateway_of_demo() as gateway:
+        first, again = (gateway.app.find_route(b"/mcp", list(raw)) for _ in range(2))
+        assert first is not None
+        assert (first is again) is is_kept
+
+
+async def test_a_body_in_tiny_chunks_is_put_together() -> None:
+    async with gateway_of_demo() as gateway, connected(gateway) as connection:
+        await connection.initialize()
+        head, body = connection.request(call(1, "echo", text="x" * 2000)).split(b"\r\n\r\n")
+        lines = [line for line in head.split(b"\r\n") if not line.startswith(b"Content-Length")]
+        chunks = b"".join(b"1\r\n%c\r\n" % byte for byte in body)
+        chunked = b"\r\n".join([*lines, b"Transfer-Encoding: chunked", b"", chunks + b"0\r\n\r\n"])
+        connection.writer.write(chunked)
+        assert b"x" * 2000 in (await connection.answer()).body
+
+
+@pytest.mark.parametrize(("token", "status"), [("of-the-view-12345", 401), (TOKEN, 200)])
+async def test_a_token_that_changes_while_a_body_comes_is_asked_for_again(
+    token: str, status: int
+) -> None:
+    view = View(separator="none", token="of-the-view-12345")
+    async with (
+        gateway_of_demo(view) as gateway,
+        connected(gateway) as slow,
+        connected(gateway) as other,
+    ):
+        slow.token = token
+        await slow.initialize()
+        request = slow.request(call(1, "echo", text="hi"))
+        slow.writer.write(request[:-5])
+        await other.initialize()
+        gateway.app.use_views(View(separator="none", token="another-one-12345"))
+        slow.writer.write(request[-5:])
+        assert (await slow.answer()).status == status

@@ -126,6 +126,20 @@ async def test_each_call_is_a_line_of_the_audit_log_without_what_was_in_it(tmp_p
     assert line["run"] == gateway.bus.run_id
 
 
+async def test_of_a_long_name_the_audit_log_has_the_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    async with (
+        running_gateway({"demo": STDIO_DEMO}) as gateway,
+        gateway.connect("/servers/demo/mcp") as client,
+    ):
+        await client.call_tool("echo", {"text": "so that the server is connected"})
+        gateway.gateway.audit_log = AuditLog(path)
+        with pytest.raises(ServerError):
+            await client.call_tool("x" * 100_000, {})
+    (line,) = [line for line in tail(path, 100) if line["method"] == "tools/call"]
+    assert line["name"] == "x" * 500
+
+
 def audit_line(**changes: Any) -> AuditLine:
     given: dict[str, Any] = {
         "time": 1.0, "run": "r", "seq": 1, "client": "c", "client_id": "client-1", "path": "/mcp",

@@ -205,3 +205,16 @@ async def test_a_guest_has_to_go_after_a_while_even_if_its_request_never_ends(
         writer.write(GET)
         assert b" 204 " in await answered(kept)
         writer.close()
+
+
+def test_the_pieces_of_a_body_are_not_copied_again_and_again() -> None:
+    connection: Any = http_protocol.BoundedProtocol.__new__(http_protocol.BoundedProtocol)
+    direct = http_protocol._Direct.__new__(http_protocol._Direct)
+    connection._direct = connection.cycle = direct
+    connection.on_body(b"a")
+    assert direct.body == b"a"
+    connection.on_body(b"b")
+    joined = direct.body
+    connection.on_body(b"c")
+    assert direct.body is joined
+    assert direct.body == b"abc"

@@ -327,6 +327,21 @@ def test_a_machine_that_serves_others_is_called_by_its_name_or_an_address() -> N
     assert not named.is_named_by("192.0.2.7:81")
 
 
+@pytest.mark.parametrize("before", ["", "a.", "A-1.", "a_b."])
+def test_any_name_below_localhost_is_ours(before: str) -> None:
+    assert OwnHost("127.0.0.1", 81).is_named_by(f"{before}localhost:81")
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["a;b.localhost:81", "a b.localhost:81", "'none'.localhost:81", "*.localhost:81",
+     "a@localhost:81", "localhost:81/a", "localhost:81?a", "localhost:81#a", "\u212a.localhost:81",
+     "localhost:81\n"],
+)  # fmt: skip
+def test_a_host_is_a_name_or_an_address_and_no_more(host: str) -> None:
+    assert not OwnHost("127.0.0.1", 81).is_named_by(host)
+
+
 async def test_the_licences_of_what_is_bundled_are_text_that_can_do_nothing(web: Site) -> None:
     async with web.http.get(f"{web.origin}/docs/notices") as answer:
         assert answer.content_type == "text/plain"

@@ -19,7 +19,7 @@ from mcplens.downstream.server_connection import ServerConnection
 from mcplens.errors import InspectorError, ServerError, classify
 from mcplens.gateway.catalog import ChangedList, Kind
 from mcplens.gateway.gateway import Gateway
-from mcplens.gateway.inbound_call import NOT_CACHED, InboundCall
+from mcplens.gateway.inbound_call import MAX_NAME, NOT_CACHED, InboundCall
 from mcplens.gateway.inbound_client import InboundClient
 from mcplens.gateway.own_methods import Description, OwnMethods
 from mcplens.gateway.plain_calls import PlainCalls
@@ -61,8 +61,6 @@ HANDSHAKE_ONLY: Final = frozenset(
 STATELESS_ONLY: Final = frozenset({"server/discover", "subscriptions/listen", "tasks/update"})
 # What a server wrote of itself is passed on up to this length.
 MAX_INSTRUCTIONS: Final = 100_000
-# Of a name that a client gave, so much is logged.
-MAX_NAME: Final = 500
 
 
 class InboundHandler(ABC):

@@ -21,7 +21,7 @@ from mcplens.gateway.view_handler import ViewHandler
 from mcplens.gateway.views import EVERYTHING
 from mcplens.inbound.asgi import AsgiExchange, Receive, Scope, Send, headers_of
 from mcplens.inbound.asgi_app import Endpoint
-from mcplens.inbound.exchange import DirectRoute, decode_headers
+from mcplens.inbound.exchange import DirectRoute, RouteTerm, decode_headers
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.refusal import HTTP_REFUSAL, INTERNAL_ERROR, Refusal
 from mcplens.inbound.sse import HttpSse
@@ -36,8 +36,9 @@ _SERVERS: Final = "/servers/"
 # Of all paths, so many are named where one is unknown.
 _SHOWN_PATHS: Final = 10
 
-# Routes of direct POSTs that are remembered, and how long the headers of each may be.
+# Routes of direct POSTs that are remembered, and how many and how long the headers of each may be.
 _KEPT_ROUTES: Final = 1_024
+_KEPT_ROUTE_HEADERS: Final = 64
 _KEPT_ROUTE_BYTES: Final = 2_048
 
 # Answers one HTTP request, after access control.
@@ -63,6 +64,7 @@ class GatewayApp:
         self._has_sse = has_sse
         self._endpoints: dict[str, Endpoint] = {}
         self._routes: dict[tuple[Any, ...], DirectRoute] = {}  # by target and headers
+        self._term = RouteTerm()
         self.pages: dict[str, Page] = {}
         self.public_pages: dict[str, Page] = {}  # for anybody: they tell nothing but yes or no
         OperationPages(gateway).add_to(self)
@@ -80,6 +82,8 @@ class GatewayApp:
         tokens = {path: view.token for path, view in wanted.items() if view.token is not None}
         self.access.view_tokens = tokens
         self._routes.clear()
+        self._term.is_over = True
+        self._term = RouteTerm()
         for path in [path for path in self._endpoints if path.startswith(_VIEWS)]:
             if path not in wanted:
                 self._endpoints.pop(path).close()
@@ -125,8 +129,9 @@ class GatewayApp:
             check_post(headers)
         except Refusal:
             return None
-        route = DirectRoute(path, headers, caller, endpoint.post_now)
-        if sum(len(name) + len(value) for name, value in raw) <= _KEPT_ROUTE_BYTES:
+        route = DirectRoute(path, headers, caller, endpoint.post_now, self._term)
+        size = sum(len(name) + len(value) for name, value in raw)
+        if len(raw) <= _KEPT_ROUTE_HEADERS and size <= _KEPT_ROUTE_BYTES:
             if len(self._routes) >= _KEPT_ROUTES:
                 self._routes.clear()
             self._routes[key] = route

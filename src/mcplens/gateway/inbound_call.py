@@ -57,6 +57,8 @@ _CACHEABLE: Final = frozenset(
 )
 # tasks/result is answered when the task is over; a client that gives up cancels it.
 RESULT_WITHIN_S: Final = 86_400.0
+# Of a name that a client gave, so much is logged.
+MAX_NAME: Final = 500
 NOT_CACHED: Final = b',"ttlMs":0,"cacheScope":"private"'
 
 

@@ -16,9 +16,7 @@ import msgspec
 
 from mcplens.downstream.options import StartedRequest
 from mcplens.downstream.server_connection import ServerConnection
-from mcplens.errors import InspectorError
-from mcplens.gateway.inbound_call import InboundCall, is_stateless_server
-from mcplens.gateway.refused import Refused
+from mcplens.gateway.inbound_call import MAX_NAME, InboundCall, is_stateless_server
 from mcplens.gateway.tasks import TaskRequests, may_become_task
 from mcplens.gateway.wire import result_message
 from mcplens.protocol.frames import ABSENT, Frame
@@ -66,14 +64,14 @@ class PlainCalls:
             name = _read_text(params.get("name", b""))
         except (ValueError, RecursionError):  # msgspec's errors are ValueErrors
             return False
-        found = self._find_tool(name)
-        if found is None:
-            return False
-        connection, params["name"] = found
-        if not _is_plain(call, connection, params):
-            return False
-        call.name = name
         try:
+            found = self._find_tool(name)
+            if found is None:
+                return False
+            connection, params["name"] = found
+            if not _is_plain(call, connection, params):
+                return False
+            call.name = name[:MAX_NAME]
             gateway.call_limits.admit(call)
             gateway.call_limits.passed_on(call, connection.server_id)
             call.server_id = connection.server_id
@@ -81,9 +79,14 @@ class PlainCalls:
                 call.add_envelope(params)
             sent = SentCall(self, call, connection, params)
             sent.send()
-        except (Refused, InspectorError) as error:
-            self.serve_by_task(call, partial(_raise, error))
+        except Exception as error:  # refused, not sent, or a bug of ours: the task tells
+            self.fail(call, error)
         return True
+
+    def fail(self, call: InboundCall, error: Exception) -> None:
+        """Have a task tell what went wrong; it counts the call as ended."""
+        call.sent = None
+        self.serve_by_task(call, partial(_raise, error))
 
 
 class SentCall:
@@ -136,9 +139,13 @@ class SentCall:
             return
         call.sent = None
         call.answered_id = frame.id
-        data = result_message(call.id, frame.body)
-        call.client.calls.pop(call.id, None)
-        call.client.peer.answer(call.id, data)
+        try:
+            data = result_message(call.id, frame.body)
+            call.client.calls.pop(call.id, None)
+            call.client.peer.answer(call.id, data)
+        except Exception as problem:  # a bug of ours: only this request fails
+            self._calls.fail(call, problem)
+            return
         call.gateway.ended(call, "ok", len(data))
 
     def _go_on(self) -> None:
@@ -156,8 +163,10 @@ class SentCall:
         if self.started is not None:
             self.started.cancel()
         call.client.calls.pop(call.id, None)
-        call.client.peer.drop(call.id)
-        call.gateway.ended(call, "cancelled", 0)
+        try:
+            call.client.peer.drop(call.id)
+        finally:
+            call.gateway.ended(call, "cancelled", 0)
 
 
 def _is_plain(call: InboundCall, connection: ServerConnection, params: dict[str, Any]) -> bool:

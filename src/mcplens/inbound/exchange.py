@@ -88,6 +88,12 @@ class DirectExchange(Exchange):
         raise NotImplementedError
 
 
+class RouteTerm:
+    """How long routes hold: until who may use what changes."""
+
+    is_over = False
+
+
 class DirectRoute(NamedTuple):
     """Where a POST goes that may be answered directly, after access control."""
 
@@ -95,6 +101,7 @@ class DirectRoute(NamedTuple):
     headers: Headers
     caller: str
     take: Callable[[DirectExchange, bytes], None]  # raises Refusal
+    term: RouteTerm
 
 
 # The route of a POST by its target and raw headers; None: it is answered over ASGI, as all others.

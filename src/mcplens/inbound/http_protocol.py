@@ -58,7 +58,7 @@ class _Direct(DirectExchange):
     disconnected = False
     response_complete = False
     more_body = True
-    body = b""
+    body: bytes | bytearray = b""
 
     def __init__(self, connection: BoundedProtocol, route: DirectRoute) -> None:
         super().__init__("POST", route.path, "", route.headers)
@@ -66,6 +66,7 @@ class _Direct(DirectExchange):
         self.keep_alive = connection.parser.should_keep_alive()
         self.url = connection.url
         self.raw_headers = connection.headers
+        self.term = route.term
         self._take = route.take
         self._connection = connection
 
@@ -74,7 +75,7 @@ class _Direct(DirectExchange):
         body, self.body = self.body, b""
         self._connection.on_lost = self._lost
         try:
-            self._take(self, body)
+            self._take(self, bytes(body))
         except Refusal as refusal:
             self._refuse(refusal)
         except Exception as problem:  # a bug, ours or a handler's: only this client fails
@@ -170,7 +171,10 @@ class BoundedProtocol(HttpToolsProtocol):
         direct = self._direct
         if direct is not None and not direct.more_body:
             self._direct = None
-            direct.begin()
+            if direct.term.is_over:  # since its headers came: access control has to see it again
+                self.serve_by_task(direct, self.app)
+            else:
+                direct.begin()
         if self.head_bytes > MAX_HEAD_BYTES:
             self.refuse_head()
         if self._is_idle or not self.is_waiting:
@@ -219,7 +223,12 @@ class BoundedProtocol(HttpToolsProtocol):
         if direct is None or self.cycle is not direct:
             super().on_body(body)
             return
-        direct.body = direct.body + body if direct.body else body
+        if not direct.body:  # most come in one piece
+            direct.body = body
+        else:
+            if not isinstance(direct.body, bytearray):
+                direct.body = bytearray(direct.body)
+            direct.body += body
         if len(direct.body) > HIGH_WATER_LIMIT:  # the application reads it as it comes
             self._direct = None
             self.serve_by_task(direct, self.app)

@@ -9,6 +9,7 @@ no other program can name, since browsers send cookies to every port. Wraps the 
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 import socket
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -47,6 +48,8 @@ OURS: Final = {"Mcplens": "web"}
 # A program that used this port before may have left a service worker, which would answer in our
 # place. The browser soon checks for a newer script, and this response removes the worker.
 _FORGET: Final = {"Clear-Site-Data": '"storage"'}
+# A `Host`: a name or an address, and a port. It becomes part of policies.
+_HOST: Final = re.compile(r"([a-z0-9._-]+|\[[0-9a-f:.]+\])(:[0-9]*)?", re.IGNORECASE | re.ASCII)
 # For a person who opened a wrong address.
 _PAGE: Final = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>mcplens</title></head>
@@ -129,7 +132,9 @@ class OwnHost:
         return f"<OwnHost {sorted(self._names) or 'loopback names'} on port {self._port}>"
 
     def is_named_by(self, host: str) -> bool:
-        """Whether this `Host` of a request is ours."""
+        """Whether this `Host` of a request is ours; it is a name or an address, and no more."""
+        if _HOST.fullmatch(host) is None:
+            return False
         try:
             parts = urlsplit(f"//{host}")
             name, port = (parts.hostname or "").lower(), parts.port or 80
