@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -105,3 +106,22 @@ def test_an_entry_lets_through_what_a_browser_would(
     source: str, url: str, is_covered: bool
 ) -> None:
     assert covers(source, url) is is_covered
+
+
+def test_hostile_html_is_checked_soon() -> None:
+    lines = 'fetch("https://x.example/")\n' * 400_000
+    started = time.perf_counter()
+    found = checked(f"<script>{lines}</script>", connectDomains=["https://y.example"] * 90_000)
+    assert checked("<!--" * 500_000).keys() == {"no-hello"}
+    assert time.perf_counter() - started < 5
+    assert found["undeclared-origin"].line == 1
+    assert found["partly-checked"].severity == "note"
+    # What is not read is not said to be missing.
+    assert "no-hello" not in found
+
+
+def test_a_reference_far_down_has_its_line() -> None:
+    html = '<script>\nfetch("https://y.example/")\n\nfetch("https://x.example/")\n</script>'
+    assert checked(html, connectDomains=["https://y.example"])["undeclared-origin"].line == 4
+    (long,) = checked(f'<img src="{"a" * 10_000}">{HELLO}').values()
+    assert len(long.text) < 1_000

@@ -115,3 +115,12 @@ def test_what_is_not_an_origin_is_left_out_with_the_reason(entry: str) -> None:
 def test_a_private_address_is_left_out_unless_it_is_allowed(entry: str) -> None:
     assert "private network" in (refusal_of(entry) or "")
     assert refusal_of(entry, allows_private=True) is None
+
+
+def test_a_domain_that_is_too_long_is_left_out_and_cut() -> None:
+    meta = AppMeta(domains={"connectDomains": (f"https://{'a' * 10_000}.example",)})
+    policy = app_policy(meta)
+    (entry,) = policy.entries
+    assert entry.refusal == "it is longer than 200 characters"
+    assert len(entry.value) == 200
+    assert policy.directives["connect-src"] == ()

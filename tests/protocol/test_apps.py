@@ -71,3 +71,10 @@ def test_a_broken_declaration_is_found_and_the_rest_is_kept() -> None:
 
 def test_nulls_are_dropped_at_every_depth() -> None:
     assert without_nulls({"icons": None, "a": [{"b": None, "c": 0}]}) == {"a": [{"c": 0}]}
+
+
+def test_of_very_many_domains_the_first_hundred_are_used_and_the_rest_is_said() -> None:
+    given = [f"https://a{index}.example" for index in range(50_000)]
+    meta = app_meta({"csp": {"connectDomains": given}})
+    assert meta.domains["connectDomains"] == tuple(given[:100])
+    assert meta.findings == ("csp.connectDomains has 50,000 entries; only the first 100 are used",)

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+import mcplens.workspace.apps as kept_apps
+
 from .asking import SERVER, STATELESS, write_demo
 from .harness import Page, Refusal, Site, site
 
@@ -85,9 +87,38 @@ async def test_what_is_not_a_frame_of_ours_gets_nothing_from_the_port_of_apps(we
     for where, headers, status in refused:
         async with web.http.get(sandbox(web, where), headers=headers) as answer:
             assert answer.status == status
-    web.workspace.apps.find(app["app_id"]).opened_mono -= 1_000
+    kept = web.workspace.apps.find(app["app_id"])
+    kept.opened_mono -= 1_000
     async with web.http.get(sandbox(web, path)) as answer:
         assert answer.status == 404
+    assert kept.data is None
+
+
+async def test_documents_make_room_for_newer_ones(
+    web: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with web.page() as page:
+        first = await opened(page)
+        monkeypatch.setattr(kept_apps, "MOST_KEPT_BYTES", first["size_bytes"])
+        second = await opened(page)
+    for app, status in ((first, 404), (second, 200)):
+        async with web.http.get(sandbox(web, f"/doc/{app['key']}")) as answer:
+            assert answer.status == status
+
+
+async def test_an_ipv6_address_is_in_brackets_in_policies(web: Site) -> None:
+    async with web.page() as page:
+        app = await opened(page)
+    port, page_port = web.workspace.apps.port, web.origin.rpartition(":")[2]
+    headers = {"Host": f"[::1]:{port}"}
+    for path in ("/proxy", f"/doc/{app['key']}"):
+        async with web.http.get(sandbox(web, path), headers=headers) as answer:
+            policy = answer.headers["Content-Security-Policy"]
+        assert f"frame-ancestors http://[::1]:{page_port}" in policy
+    headers = {"Host": f"[::1]:{page_port}"}
+    async with web.http.get(web.origin + "/", headers=headers) as answer:
+        policy = answer.headers["Content-Security-Policy"]
+    assert policy.endswith(f"; frame-src http://[::1]:{port}")
 
 
 async def test_violations_become_events_without_the_key_of_the_document(web: Site) -> None:

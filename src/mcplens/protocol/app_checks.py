@@ -28,6 +28,10 @@ _PLAIN: Final = {"https": "http", "wss": "ws"}
 _LARGE_BYTES: Final = 1024 * 1024
 # More of the same kind say nothing new.
 _MOST_ORIGINS: Final = 20
+# A check must end soon, whatever the HTML is.
+_MOST_CHECKED: Final = 2 * 1024 * 1024
+_MOST_REFERENCES: Final = 1_000
+_MOST_CHARACTERS: Final = 500
 
 Severity = Literal["error", "warning", "note"]
 
@@ -114,22 +118,35 @@ class _Page(HTMLParser):
         elif self._within == "script":
             self.scripts.append((data, line))
             for pattern, directive, key in _IN_SCRIPTS:
-                for match in pattern.finditer(data):
-                    at = line + data.count("\n", 0, match.start())
-                    self.references.append(_Reference(match[1], directive, key, at))
+                self._find(pattern, data, line, directive, key)
 
     def _style(self, text: str, line: int) -> None:
-        for match in _IN_STYLES.finditer(text):
-            at = line + text.count("\n", 0, match.start())
-            self.references.append(_Reference(match[1], "style-src", "resourceDomains", at))
+        self._find(_IN_STYLES, text, line, "style-src", "resourceDomains")
+
+    def _find(
+        self, pattern: re.Pattern[str], text: str, line: int, directive: str, key: str
+    ) -> None:
+        counted = 0
+        for match in pattern.finditer(text):
+            if len(self.references) >= _MOST_REFERENCES:
+                return
+            line += text.count("\n", counted, match.start())
+            counted = match.start()
+            self._add(match[1], directive, key, line)
+
+    def _add(self, url: str, directive: str, key: str, line: int) -> None:
+        if len(self.references) < _MOST_REFERENCES:
+            self.references.append(_Reference(url[:_MOST_CHARACTERS], directive, key, line))
 
     def _refer(self, url: str, directive: str, key: str, line: int) -> None:
         url = url.strip()
         if re.match(r"(?:https?|wss?):", url, re.IGNORECASE) or url.startswith("//"):
             whole = f"https:{url}" if url.startswith("//") else url
-            self.references.append(_Reference(whole, directive, key, line))
+            self._add(whole, directive, key, line)
+        elif len(self.relative) >= _MOST_ORIGINS:
+            return
         elif url and not re.match(r"[a-z][a-z0-9+.-]*:|#", url, re.IGNORECASE):
-            self.relative.append((url, line))
+            self.relative.append((url[:_MOST_CHARACTERS], line))
 
 
 def check_tool(tool: Any, link: AppLink) -> list[AppFinding]:
@@ -211,15 +228,18 @@ def _about_html(document: AppDocument, policy: AppPolicy) -> Iterator[AppFinding
     if not html.strip():
         yield AppFinding("empty", "error", "the app is empty: its resource has no HTML")
         return
+    is_whole = len(html) <= _MOST_CHECKED
+    if not is_whole:
+        yield AppFinding("partly-checked", "note", "only the first 2 MiB of the HTML are checked")
     page = _Page()
-    page.feed(html)
-    page.close()
+    # Not closed: what never ends is not run by browsers either, and takes long to look through.
+    page.feed(html if is_whole else html[:_MOST_CHECKED] + "</style></script>")
     yield from _undeclared(page, policy)
-    for url, line in page.relative[:_MOST_ORIGINS]:
+    for url, line in page.relative:
         text = f"{url} is a relative address, and an app has no address of its own: inline it"
         yield AppFinding("relative-address", "warning", text, line)
     code = "\n".join(text for text, _ in page.scripts)
-    if not page.has_script_file and "ui/initialize" not in code:
+    if is_whole and not page.has_script_file and "ui/initialize" not in code:
         what = "none of its scripts sends" if code.strip() else "it has no script that sends"
         yield AppFinding("no-hello", "error", f"{what} ui/initialize, so hosts never start it")
     stored = sorted(set(_STORAGE.findall(code)))

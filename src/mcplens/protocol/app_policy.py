@@ -56,6 +56,7 @@ _BASE: Final[dict[PolicyProfile, dict[str, tuple[str, ...]]]] = {
 }
 PROFILES: Final = tuple(_BASE)
 _NONE: Final = ("'none'",)
+_MOST_CHARACTERS: Final = 200  # of a declared domain
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -90,7 +91,7 @@ def app_policy(
 ) -> AppPolicy:
     """The policy for an app that declares this."""
     entries = tuple(
-        Entry(key, value, refusal_of(value, allows_private=allows_private))
+        Entry(key, value[:_MOST_CHARACTERS], refusal_of(value, allows_private=allows_private))
         for key, values in meta.domains.items()
         for value in values
     )
@@ -109,6 +110,8 @@ def app_policy(
 
 def refusal_of(entry: str, *, allows_private: bool = False) -> str | None:
     """Why a declared domain cannot be in a policy; None if it can."""
+    if len(entry) > _MOST_CHARACTERS:
+        return f"it is longer than {_MOST_CHARACTERS} characters"
     found = _ENTRY.fullmatch(entry)
     if found is None:
         if re.search(r"[\s;,'\"]", entry):

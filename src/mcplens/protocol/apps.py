@@ -23,6 +23,8 @@ _FLAT_KEY: Final = "ui/resourceUri"
 
 Visibility = Literal["model", "app"]
 _ALL: Final[tuple[Visibility, ...]] = ("model", "app")
+# Of one list: every directive of the policy repeats them.
+MOST_DOMAINS: Final = 100
 DOMAIN_KEYS: Final = ("connectDomains", "resourceDomains", "frameDomains", "baseUriDomains")
 PERMISSIONS: Final = ("camera", "microphone", "geolocation", "clipboardWrite")
 
@@ -136,9 +138,15 @@ def app_meta(ui: Any) -> AppMeta:
         value = _object(csp).get(key)
         findings += _odd(f"csp.{key}", value, list)
         if isinstance(value, list):
-            domains[key] = tuple(one for one in value if isinstance(one, str))
-            findings += [f for one in value for f in _odd(f"an entry of csp.{key}", one, str, True)]
-    findings += [f"csp.{key} is not known" for key in _object(csp) if key not in DOMAIN_KEYS]
+            used = value[:MOST_DOMAINS]
+            domains[key] = tuple(one for one in used if isinstance(one, str))
+            findings += [f for one in used for f in _odd(f"an entry of csp.{key}", one, str, True)]
+            if len(value) > len(used):
+                findings.append(
+                    f"csp.{key} has {len(value):,} entries; only the first {len(used)} are used"
+                )
+    unknown = [key for key in _object(csp) if key not in DOMAIN_KEYS]
+    findings += [f"csp.{key[:100]} is not known" for key in unknown[:MOST_DOMAINS]]
     if "sandbox" in fields:
         findings.append("sandbox is for the host to choose, and is ignored")
     domain, border = fields.get("domain"), fields.get("prefersBorder")

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcplens.protocol.app_policy import SANDBOX
 from mcplens.web.access_control import OwnHost
-from mcplens.web.page import new_nonce
+from mcplens.web.page import host_in, new_nonce
 from mcplens.workspace.apps import Apps
 
 # A violation has some addresses and a line of script.
@@ -104,7 +104,7 @@ class AppSandbox:
 
     def _page_origin(self, request: Request) -> str:
         """The origin of the page that frames this: the same host, its own port."""
-        return f"http://{request.url.hostname}:{self._page_port}"
+        return f"http://{host_in(request)}:{self._page_port}"
 
     async def _proxy(self, request: Request) -> Response:
         nonce, page = new_nonce(), self._page_origin(request)
@@ -116,12 +116,12 @@ class AppSandbox:
         app = self._apps.document(request.path_params["key"])
         if app is None:
             return Response("this app is no longer open", 404, headers=_HEADERS)
-        own = f"http://{request.url.hostname}:{request.url.port}"
+        own = f"http://{host_in(request)}:{request.url.port}"
         policy = app.policy.header(
             ancestors=(self._page_origin(request), own), report_uri=f"/report/{app.report_key}"
         )
         headers = {**_HEADERS, "Content-Security-Policy": policy}
-        return Response(app.document.data, media_type="text/html; charset=utf-8", headers=headers)
+        return Response(app.data, media_type="text/html; charset=utf-8", headers=headers)
 
     async def _report(self, request: Request) -> Response:
         body = b""

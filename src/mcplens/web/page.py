@@ -58,6 +58,12 @@ def page_response(html: str, nonce: str, frames: str | None = None) -> Response:
     return HTMLResponse(html, headers=headers)
 
 
+def host_in(request: Request) -> str:
+    """The host of a request as addresses have it: IPv6 in brackets."""
+    name = request.url.hostname or ""
+    return f"[{name}]" if ":" in name else name
+
+
 async def show_page(request: Request, apps_port: int | None) -> Response:
     """index.html, whatever the path: the page knows what its address means.
 
@@ -68,7 +74,7 @@ async def show_page(request: Request, apps_port: int | None) -> Response:
         html = (STATIC / "index.html").read_text(encoding="utf-8")
     except FileNotFoundError:
         html = _NOT_BUILT
-    frames = None if apps_port is None else f"http://{request.url.hostname}:{apps_port}"
+    frames = None if apps_port is None else f"http://{host_in(request)}:{apps_port}"
     return page_response(html.replace(NONCE_MARK, nonce), nonce, frames)
 
 

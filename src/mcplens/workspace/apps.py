@@ -29,6 +29,8 @@ DOCUMENT_S: Final = 120.0
 # The largest app seen has 4.3 MB.
 MOST_DOCUMENT_BYTES: Final = 32 * 1024 * 1024
 MOST_APPS: Final = 32
+# Of all documents together; the oldest make room.
+MOST_KEPT_BYTES: Final = 64 * 1024 * 1024
 # Of one app: it may break its policy in a loop.
 MOST_VIOLATIONS: Final = 50
 MOST_MESSAGE_BYTES: Final = 10 * 1024 * 1024
@@ -54,7 +56,8 @@ class App:
         self.app_id = app_id
         self.server_id = server_id
         self.tool = tool
-        self.document = document
+        self.uri = document.uri
+        self.data: bytes | None = document.data  # None: no longer kept
         self.profile = profile
         self.policy = policy
         self.key = secrets.token_urlsafe(16)  # 128 bits
@@ -65,7 +68,7 @@ class App:
         self.requests: OrderedDict[tuple[Side, RequestId], tuple[int, str]] = OrderedDict()
 
     def __repr__(self) -> str:
-        return f"<App {self.app_id} {self.document.uri} of {self.server_id}>"
+        return f"<App {self.app_id} {self.uri} of {self.server_id}>"
 
 
 class Apps:
@@ -104,12 +107,22 @@ class Apps:
         self._apps[app.app_id] = app
         while len(self._apps) > MOST_APPS:
             self._apps.popitem(last=False)
+        self._drop_documents()
+        header = policy.header()
         opened = AppOpened(
             app_id=app.app_id, tool=tool, uri=document.uri, profile=profile,
-            policy=policy.header(), size_bytes=size,
+            policy=header, size_bytes=size,
         )  # fmt: skip
-        self._bus.publish(opened, server_id)
+        self._bus.publish(opened, server_id, len(header))
         return app
+
+    def _drop_documents(self) -> None:
+        """Forget the documents that may no longer be fetched, and the oldest of too many bytes."""
+        now, room = self._clock.monotonic(), MOST_KEPT_BYTES
+        for app in reversed(self._apps.values()):
+            room -= len(app.data or b"")
+            if room < 0 or now - app.opened_mono >= DOCUMENT_S:
+                app.data = None
 
     def find(self, app_id: str) -> App:
         """An open app by its id.
@@ -124,10 +137,10 @@ class Apps:
 
     def document(self, key: str) -> App | None:
         """The app whose document has this key, as long as it may be fetched."""
-        now = self._clock.monotonic()
+        self._drop_documents()
         for app in self._apps.values():
             if secrets.compare_digest(app.key.encode(), key.encode()):
-                return app if now - app.opened_mono < DOCUMENT_S else None
+                return app if app.data is not None else None
         return None
 
     def violated(self, report_key: str, report: dict[str, Any]) -> None:

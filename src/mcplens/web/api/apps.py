@@ -114,6 +114,8 @@ async def open_app(workspace: Workspace, command: OpenApp) -> AppView:
     policy = app_policy(document.meta, command.profile, allows_private=command.allows_private)
     app = apps.open(command.server_id, command.tool, document, command.profile, policy)
     meta = document.meta
+    # Aside, since HTML may be large.
+    about_document = await asyncio.to_thread(check_document, document, policy)
     return AppView(
         app_id=app.app_id,
         server_id=app.server_id,
@@ -131,7 +133,7 @@ async def open_app(workspace: Workspace, command: OpenApp) -> AppView:
         tool_definition=Raw(msgspec.json.encode(without_nulls(tool))),
         findings=[
             AppFindingView(one.code, one.severity, one.text, one.line)
-            for one in [*check_tool(tool, link), *check_document(document, policy)]
+            for one in [*check_tool(tool, link), *about_document]
         ],
     )
 
