@@ -7,6 +7,7 @@ import {
   DEVICES,
   type DisplayMode,
   type HostSettings,
+  NO_GRANTS,
 } from "./hostSettings";
 
 interface Props {
@@ -18,10 +19,12 @@ interface Props {
 const CUSTOM = "Custom";
 const MODES: DisplayMode[] = ["inline", "fullscreen", "pip"];
 
+// What an app is granted is not part of how a host presents itself.
+const presented = (settings: HostSettings | undefined): string =>
+  JSON.stringify({ ...settings, ...NO_GRANTS });
+
 const nameOf = ({ settings, profiles }: Props): string =>
-  Object.keys(profiles).find(
-    (name) => JSON.stringify(profiles[name]) === JSON.stringify(settings),
-  ) ?? CUSTOM;
+  Object.keys(profiles).find((name) => presented(profiles[name]) === presented(settings)) ?? CUSTOM;
 
 const deviceOf = (width: number | null): string =>
   Object.keys(DEVICES).find((name) => DEVICES[name] === width) ?? CUSTOM;

@@ -26,6 +26,17 @@ import type { DisplayMode } from "./hostSettings";
 
 // An app in a loop must not fill the page.
 const MOST_KEPT = 100;
+const MOST_KEPT_CHARACTERS = 100_000;
+const MOST_WORDS = 500;
+// Nor its connection: this many a second, and three times that at once. A large message counts for
+// several.
+const MOST_A_SECOND = 200;
+const BURST = 3 * MOST_A_SECOND;
+const CHARACTERS_OF_ONE = 50_000;
+// An app that goes on for so long is closed.
+const FLOOD_MS = 5_000;
+// A pause that ends a flood.
+const CALM_MS = 1_000;
 // The commands of a page are limited too.
 const MOST_REQUESTS = 8;
 // Suggested by the specification for tools of apps.
@@ -48,6 +59,10 @@ class Refusal extends Error {
   }
 }
 
+const isLarge = (value: unknown): boolean =>
+  (JSON.stringify(value) ?? "").length > MOST_KEPT_CHARACTERS;
+const TOO_LARGE = "Too large to be kept here; Traffic has it.";
+
 interface Waiting {
   resolve(value: unknown): void;
   reject(error: Error): void;
@@ -62,6 +77,12 @@ export class AppHost {
   private outcome: ToolOutcome = {};
   private nextId = 1;
   private requests = 0;
+  private listing: Promise<void> | null = null;
+  private mustListAgain = false;
+  // Messages that it may still send, and when that was counted.
+  private allowance = BURST;
+  private counted = performance.now();
+  private flood = { since: 0, last: Number.NEGATIVE_INFINITY, dropped: 0, told: 0 };
   private toldMode: DisplayMode;
 
   constructor(private readonly options: HostOptions) {
@@ -80,7 +101,8 @@ export class AppHost {
   }
 
   private refused(method: string, reason: string): void {
-    const refusals = [...this.state.refusals, { method, reason }].slice(-MOST_KEPT);
+    const words = { method: method.slice(0, MOST_WORDS), reason: reason.slice(0, MOST_WORDS) };
+    const refusals = [...this.state.refusals, words].slice(-MOST_KEPT);
     this.set({ refusals });
   }
 
@@ -96,14 +118,41 @@ export class AppHost {
   /** What the app posted. */
   receive(data: unknown): void {
     if (this.state.phase === "closed") return;
+    const now = performance.now();
+    const earned = ((now - this.counted) / 1000) * MOST_A_SECOND;
+    this.allowance = Math.min(BURST, this.allowance + earned);
+    this.counted = now;
+    if (this.allowance >= 1) this.heard(data);
+    else this.drop(now);
+  }
+
+  private heard(data: unknown): void {
     this.set({ count: this.state.count + 1 });
     const { text, message, problem } = parseMessage(data);
+    this.allowance -= 1 + text.length / CHARACTERS_OF_ONE;
     if (!message) {
       this.options.record("app", text, problem ?? "");
       this.refused("message", problem ?? "");
     } else if (message.method === undefined) this.answered(message, text);
     else if (message.id === undefined) this.notified(message.method, message.params ?? {}, text);
     else void this.requested(message.id, message.method, message.params ?? {}, text);
+  }
+
+  /** Leaves a message out, as one too many; closes the app if it does not stop. */
+  private drop(now: number): void {
+    const { flood } = this;
+    if (now - flood.last > CALM_MS) flood.since = now;
+    flood.last = now;
+    flood.dropped += 1;
+    const isOver = now - flood.since > FLOOD_MS;
+    // Not for each of them: telling it draws the page.
+    if (!isOver && flood.dropped > 1 && now - flood.told < CALM_MS) return;
+    flood.told = now;
+    const what = `more than ${MOST_A_SECOND} messages a second, or very large ones`;
+    const left = `${flood.dropped.toLocaleString("en")} were neither answered nor recorded.`;
+    const problem = isOver ? `The app was closed: it sent ${what}.` : `The app sends ${what}.`;
+    this.set({ problem: `${problem} ${left}` });
+    if (isOver) this.close();
   }
 
   private answered({ id, result, error }: AppMessage, text: string): void {
@@ -136,7 +185,11 @@ export class AppHost {
 
   private logged(params: JsonObject): void {
     if (this.options.capabilities.includes("logging"))
-      this.set({ logs: [...this.state.logs, params].slice(-MOST_KEPT) });
+      this.set({
+        logs: [...this.state.logs, isLarge(params) ? { data: TOO_LARGE } : params].slice(
+          -MOST_KEPT,
+        ),
+      });
     else this.refused("notifications/message", "logging is not advertised");
   }
 
@@ -215,7 +268,7 @@ export class AppHost {
       case "ui/message":
         if (params.role !== "user" || !Array.isArray(params.content))
           throw new Refusal(INVALID_PARAMS, 'a message has the role "user" and a list as content');
-        this.set({ messages: [...this.state.messages, params.content].slice(-MOST_KEPT) });
+        this.shown(params.content);
         return {};
       case "ui/update-model-context":
         this.set({ modelContext: params });
@@ -227,13 +280,18 @@ export class AppHost {
     }
   }
 
+  private shown(content: unknown[]): void {
+    const kept = isLarge(content) ? [{ type: "text", text: TOO_LARGE }] : content;
+    this.set({ messages: [...this.state.messages, kept].slice(-MOST_KEPT) });
+  }
+
   private initialize(params: JsonObject): JsonObject {
     const { capabilities, context, toolInfo, version, sandbox } = this.options;
     const appCapabilities = fieldsOf(params.appCapabilities);
     const modes = appCapabilities.availableDisplayModes;
     this.set({
       phase: "initializing",
-      name: String(fieldsOf(params.appInfo).name ?? "without a name"),
+      name: String(fieldsOf(params.appInfo).name ?? "without a name").slice(0, MOST_WORDS),
       modes: Array.isArray(modes) ? modes.map(String) : [],
       tools: isObject(appCapabilities.tools) ? [] : null,
     });
@@ -304,7 +362,10 @@ export class AppHost {
   private ask(method: string, params: JsonObject, most = ANSWER_MS): Promise<unknown> {
     const id = this.nextId++;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`no answer to ${method}`)), most);
+      const timer = setTimeout(() => {
+        this.waiting.delete(id);
+        reject(new Error(`no answer to ${method}`));
+      }, most);
       const done = <T>(act: (value: T) => void) => {
         return (value: T): void => {
           clearTimeout(timer);
@@ -363,7 +424,19 @@ export class AppHost {
       this.send({ method: `notifications/${kind}/list_changed` });
   }
 
-  async listTools(): Promise<void> {
+  /** Asks the app for its tools; if that is under way, once more after it. */
+  listTools(): Promise<void> {
+    if (this.listing) this.mustListAgain = true;
+    else
+      this.listing = this.askForTools().finally(() => {
+        this.listing = null;
+        if (this.mustListAgain && this.isReady) void this.listTools();
+      });
+    return this.listing;
+  }
+
+  private async askForTools(): Promise<void> {
+    this.mustListAgain = false;
     try {
       const { tools } = fieldsOf(await this.ask("tools/list", {}));
       const listed = (Array.isArray(tools) ? tools : []).filter(isObject).slice(0, MOST_TOOLS);
@@ -387,6 +460,10 @@ export class AppHost {
     } catch (thrown) {
       this.refused("ui/resource-teardown", errorMessage(thrown));
     }
+    this.close();
+  }
+
+  private close(): void {
     for (const consent of this.state.consents) this.decide(consent, false);
     this.set({ phase: "closed" });
   }

@@ -3,14 +3,13 @@ import { Button, Collapse, NativeSelect } from "@mantine/core";
 import { useState } from "react";
 import type { CallView } from "../api/types";
 import { Icon } from "../components/Icon";
-import { usePreference } from "../state/browserStorage";
 import type { JsonObject } from "../values/jsonObject";
 import { AppControls } from "./AppControls";
 import css from "./AppPanel.module.css";
 import { type AppRun, appDifferences } from "./appDifferences";
 import { HostedApp } from "./HostedApp";
 import { useHostProfiles } from "./hostProfiles";
-import { type HostSettings, PROFILES } from "./hostSettings";
+import { useHostSettings } from "./useHostSettings";
 
 function Differences({ left, right, name }: { left: AppRun; right: AppRun; name: string }) {
   const found = appDifferences(left, right);
@@ -52,10 +51,7 @@ interface Props {
 const NO_ARGUMENTS: JsonObject = {};
 
 export function AppPanel({ serverId, tool, call, draft = NO_ARGUMENTS }: Props) {
-  const [settings, setSettings] = usePreference<HostSettings>(
-    "apps.host",
-    PROFILES.Specification as HostSettings,
-  );
+  const [settings, setSettings] = useHostSettings(serverId, tool);
   const profiles = useHostProfiles();
   const [isOpen, setOpen] = useState(false);
   const [other, setOther] = useState(NONE);

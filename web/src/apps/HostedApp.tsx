@@ -22,6 +22,8 @@ import { blankReason, sizeNote, type Violation, violationsOf } from "./blankReas
 import type { HostSettings } from "./hostSettings";
 import { mayWriteClipboard, type RunningApp, useApp } from "./useApp";
 
+// A click that was meant for the app must not agree to what has just appeared in its place.
+const AGREE_MS = 700;
 // Small, so that an app that never reports its size is seen to be cut off.
 const START_HEIGHT = 160;
 
@@ -108,7 +110,13 @@ function useViolations(appId: string | undefined): Violation[] {
   }, [appId, version]);
 }
 
-function Consents({ host, consents }: { host: AppHost; consents: Consent[] }) {
+export function Consents({ host, consents }: { host: AppHost; consents: Consent[] }) {
+  const shown = consents.map(({ key }) => key).join();
+  const [seen, setSeen] = useState("");
+  useEffect(() => {
+    const timer = setTimeout(() => setSeen(shown), AGREE_MS);
+    return () => clearTimeout(timer);
+  }, [shown]);
   const words = ({ url, files }: Consent): string =>
     url ?? (files ?? []).map(({ name }) => name).join(", ");
   return consents.map((consent) => (
@@ -120,7 +128,11 @@ function Consents({ host, consents }: { host: AppHost; consents: Consent[] }) {
             <UntrustedText>{words(consent)}</UntrustedText>
           </span>
         </span>
-        <Button variant="default" onClick={() => host.decide(consent, true)}>
+        <Button
+          variant="default"
+          disabled={seen !== shown}
+          onClick={() => host.decide(consent, true)}
+        >
           {consent.url ? "Open" : "Save"}
         </Button>
         <Button variant="subtle" color="gray" onClick={() => host.decide(consent, false)}>
@@ -256,6 +268,7 @@ export function HostedApp(props: Props) {
   const domains = view?.domains ?? [];
   const reason = blankReason({ ...app, unreachable, state, violations, findings, domains });
   const note = state && sizeNote(state, isDue);
+  const problem = state?.problem;
   useEffect(() => {
     onRun?.({ view, state, violations, reason, settings });
   }, [onRun, view, state, violations, reason, settings]);
@@ -270,8 +283,8 @@ export function HostedApp(props: Props) {
       ) : (
         host && state?.phase === "initialized" && <ByHand host={host} draft={draft} />
       )}
-      {(reason ?? note) && <Callout>{reason ?? note}</Callout>}
-      {state?.phase === "closed" && <p className="dim">The app was closed.</p>}
+      {(problem ?? reason ?? note) && <Callout>{problem ?? reason ?? note}</Callout>}
+      {state?.phase === "closed" && !problem && <p className="dim">The app was closed.</p>}
       <Stage app={app} state={state} settings={settings} width={width} />
       {!isBrief && view && host && state && (
         <AppReport view={view} host={host} state={state} violations={violations} />

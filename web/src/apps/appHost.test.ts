@@ -213,4 +213,85 @@ describe("the host of an app", () => {
     host.receive({ jsonrpc: "2.0", id: posted.at(-1)?.id, error: { code: 1, message: "no" } });
     await expect(called).rejects.toThrow("no");
   });
+
+  it("asks for the tools once at a time, however often they change", async () => {
+    const { host, posted, begin } = played();
+    await begin();
+    const lists = () => posted.filter(({ method }) => method === "tools/list");
+    for (let i = 0; i < 20; i += 1)
+      host.receive({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
+    expect(lists()).toHaveLength(1);
+    host.receive({ jsonrpc: "2.0", id: lists()[0]?.id, result: { tools: [] } });
+    await new Promise((done) => setTimeout(done));
+    expect(lists()).toHaveLength(2);
+    host.receive({ jsonrpc: "2.0", id: lists()[1]?.id, result: { tools: [] } });
+    await new Promise((done) => setTimeout(done));
+    expect(lists()).toHaveLength(2);
+  });
+
+  it("forgets a request that is not answered in time", async () => {
+    const { host, posted, refusals, begin } = played();
+    await begin();
+    vi.useFakeTimers();
+    const called = expect(host.callTool("slow", {})).rejects.toThrow("no answer to tools/call");
+    await vi.advanceTimersByTimeAsync(30_000);
+    vi.useRealTimers();
+    await called;
+    host.receive({ jsonrpc: "2.0", id: posted.at(-1)?.id, result: {} });
+    expect(refusals).toEqual(["It answers no request."]);
+  });
+
+  it("keeps little of what is large", async () => {
+    const { host, ask, begin } = played();
+    await begin();
+    const text = "x".repeat(200_000);
+    await ask("ui/message", { role: "user", content: [{ type: "text", text }] });
+    await ask(`ui/${text}`);
+    host.receive({ jsonrpc: "2.0", method: "notifications/message", params: { data: text } });
+    const { messages, logs, refusals } = host.state;
+    expect([messages.length, logs.length, refusals.length]).toEqual([1, 1, 1]);
+    expect(JSON.stringify([messages, logs, refusals]).length).toBeLessThan(2_000);
+  });
+
+  it("leaves out what is too much, says so, and closes an app that goes on", async () => {
+    let now = 0;
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => now);
+    const record = vi.fn();
+    const { host, begin } = played({ record });
+    await begin();
+    record.mockClear();
+    const flood = (): void => {
+      for (let i = 0; i < 1_000; i += 1)
+        host.receive({ jsonrpc: "2.0", method: "ui/notifications/size-changed" });
+    };
+    flood();
+    expect(record.mock.calls.length).toBeLessThanOrEqual(600);
+    expect(host.state.problem).toContain("were neither answered nor recorded");
+    // After a pause it is heard again.
+    now += 3_000;
+    record.mockClear();
+    host.receive({ jsonrpc: "2.0", id: 1, method: "ping" });
+    expect(record).toHaveBeenCalled();
+    for (let i = 0; i < 12; i += 1) {
+      expect(host.state.phase).toBe("initialized");
+      flood();
+      now += 500;
+    }
+    expect(host.state.phase).toBe("closed");
+    expect(host.state.problem).toMatch(/^The app was closed: it sent more than 200 messages/);
+    clock.mockRestore();
+  });
+
+  it("takes a few large messages, and not one after the other", async () => {
+    const clock = vi.spyOn(performance, "now").mockReturnValue(0);
+    const record = vi.fn();
+    const { host, begin } = played({ record });
+    await begin();
+    record.mockClear();
+    const params = { data: "x".repeat(9_000_000) };
+    for (let i = 0; i < 10; i += 1)
+      host.receive({ jsonrpc: "2.0", method: "notifications/message", params });
+    expect(record).toHaveBeenCalledTimes(4);
+    clock.mockRestore();
+  });
 });

@@ -32,6 +32,8 @@ export interface AppState {
   tools: AppTool[] | null;
   /** How many messages were exchanged. */
   count: number;
+  /** That it sends too much, once it does. */
+  problem: string | null;
 }
 
 export interface HostOptions {
@@ -63,6 +65,7 @@ export const initialState = (displayMode: DisplayMode): AppState => ({
   refusals: [],
   tools: null,
   count: 0,
+  problem: null,
 });
 
 /** The call of an app's tool, as far as it has come. */

@@ -37,6 +37,10 @@ export interface HostSettings {
   allowsClipboard: boolean;
 }
 
+/** What a person allows one app beyond its policy. */
+export type Grants = Pick<HostSettings, "allowsPrivate" | "allowsClipboard">;
+export const NO_GRANTS: Grants = { allowsPrivate: false, allowsClipboard: false };
+
 /** The built-in hosts: what the specification describes, and what the reference host does. */
 export const PROFILES: Record<string, HostSettings> = {
   Specification: {
