@@ -119,7 +119,7 @@ def test_fixtures_for_functions_and_coroutines_leave_nothing_behind(
     done = project.runpytest_subprocess("--mcp-update", "-q", timeout=100)
     done.assert_outcomes(passed=9)
     assert leftover(project.path) == []
-    assert "‹" not in (snapshot := (project.path / "test_all.mcp.snap.json").read_text())
+    assert "‹" not in (snapshot := (project.path / "test_all.py.mcp.snap.json").read_text())
     assert "test_snapshot: structured-weather" in snapshot
     done = project.runpytest_subprocess("-q", "-n", "2", timeout=100)
     done.assert_outcomes(passed=9)
@@ -141,8 +141,11 @@ def test_files_are_items_in_their_order_also_when_spread_over_processes(
     assert "stderr: demo: crashing, as asked" in text
     assert re.search(r"open it: mcplens web --show traces/wrong\.jsonl", text)
     assert (project.path / "traces" / "notes.jsonl").is_file()
-    done = project.runpytest_subprocess("-q", "-n", "3", "notes.mcp.yaml", timeout=100)
+    shared = ("-q", "-n", "3", "--mcp-trace-dir", "spread")
+    done = project.runpytest_subprocess(*shared, "notes.mcp.yaml", timeout=100)
     done.assert_outcomes(passed=4)
+    traces = [path.name for path in (project.path / "spread").iterdir()]
+    assert {re.sub(r"\d", "N", name) for name in traces} == {"notes.gwN.jsonl"}  # one of each
     done = project.runpytest_subprocess("-q", "-k", "uses", "notes.mcp.yaml", timeout=100)
     done.assert_outcomes(passed=1, deselected=3)
     (project.path / "notes.mcp.yaml").write_text(YAML.replace("with", "wiht", 1))
@@ -169,6 +172,16 @@ def test_a_snapshot_that_cannot_be_written_is_an_error(project: pytest.Pytester)
     done = project.runpytest_subprocess("-q", "--mcp-update", timeout=100)
     done.assert_outcomes(passed=1, errors=1)
     assert "its snapshot was not written: the disk is full" in done.stdout.str()
+
+
+def test_a_chosen_test_has_all_that_it_needs_at_any_distance(project: pytest.Pytester) -> None:
+    third = YAML.replace("name: uses, call: echo", "name: again, call: add")
+    third = third.replace('{text: "${sum}"}, expect: {text: "5"}', '{a: "${sum}", b: 1}')
+    third = third.replace("b: 1}}", "b: 1}, save: {more: $.structuredContent.sum}}")
+    third += '  - {name: last, call: echo, with: {text: "${more}"}, expect: {text: "6"}}\n'
+    (project.path / "chain.mcp.yaml").write_text(third)
+    done = project.runpytest_subprocess("-q", "-k", "last", timeout=100)
+    done.assert_outcomes(passed=1, deselected=4)
 
 
 FAILING = f"""
@@ -257,6 +270,29 @@ def test_a_fastmcp_server_over_two_transports_and_two_revisions(project: pytest.
     done.assert_outcomes(passed=4)
 
 
+def test_a_test_with_a_server_alone_has_neither_revisions_nor_clients(
+    project: pytest.Pytester,
+) -> None:
+    project.makepyfile(
+        test_server=f"""
+        import pytest
+
+        pytestmark = [
+            pytest.mark.mcp_server({DEMO!r}),
+            pytest.mark.mcp_clients(plain={{}}, other={{}}),
+        ]
+
+        def test_server(mcp_server):
+            assert mcp_server.name == "mcplens.demo"
+
+        def test_client(mcp_client):
+            assert mcp_client.protocol_version == "2025-11-25"
+        """
+    )
+    done = project.runpytest_subprocess("-q", "--mcp-revisions", "2025-11-25", timeout=100)
+    done.assert_outcomes(passed=3)
+
+
 CASSETTE = f"""
 import pytest
 
@@ -287,6 +323,93 @@ def test_a_cassette_is_recorded_once_and_answers_afterwards(project: pytest.Pyte
     project.makepyfile(test_tape=gone.replace("[3])", "[5])"))
     done = project.runpytest_subprocess("-q", "--mcp-record", "none", timeout=100)
     assert "there is no cassette" in done.stdout.str()
+
+
+def test_each_test_has_its_own_cassette(project: pytest.Pytester) -> None:
+    project.makepyfile(
+        test_tape=f"""
+        import pytest
+
+        pytestmark = [pytest.mark.mcp_server({DEMO!r}), pytest.mark.mcp_cassette()]
+
+        class TestOne:
+            def test_adds(self, assert_tool):
+                assert_tool("add", {{"a": 1, "b": 1}}, structured={{"sum": 2}})
+
+        class TestTwo:
+            def test_adds(self, assert_tool):
+                assert_tool("add", {{"a": 2, "b": 2}}, structured={{"sum": 4}})
+
+        @pytest.mark.mcp_cassette(path="tapes/own.jsonl")
+        def test_adds(assert_tool):
+            assert_tool("add", {{"a": 3, "b": 3}}, structured={{"sum": 6}})
+        """
+    )
+    project.runpytest_subprocess("-q", timeout=100).assert_outcomes(passed=3)
+    tapes = sorted(str(path.relative_to(project.path)) for path in project.path.rglob("*.jsonl"))
+    assert tapes == [
+        "cassettes/test_tape/TestOne.test_adds.jsonl",
+        "cassettes/test_tape/TestTwo.test_adds.jsonl",
+        "tapes/own.jsonl",
+    ]
+
+
+ENTRY = {"command": sys.executable, "args": ["-m", "mcplens.demo"], "secretKeys": ["city"]}
+SECRETS = f"""
+import os
+import pytest
+
+pytestmark = pytest.mark.mcp_cassette()
+
+
+def check(assert_tool, tool, name, *parts):
+    assert_tool(tool, {{name: "".join(parts)}}, snapshot=True)
+    assert_tool("add", {{"a": 1, "b": 1}}, structured={{"sum": int(os.environ["SUM"])}})
+
+
+@pytest.mark.mcp_server({ENTRY})
+def test_entry(assert_tool):
+    check(assert_tool, "structured-weather", "city", "Zolli", "kofen")
+
+
+@pytest.mark.mcp_server("named")
+def test_named(assert_tool):
+    check(assert_tool, "structured-weather", "city", "Oster", "mundigen")
+
+
+@pytest.mark.mcp_server({DEMO!r})
+def test_wide(assert_tool):
+    check(assert_tool, "notes-write", "note", "Schwarzen", "burg")
+
+
+@pytest.mark.mcp_server({DEMO!r}, secret_keys=["city"])
+def test_option(assert_tool):
+    check(assert_tool, "structured-weather", "city", "Muen", "chenbuchsee")
+"""
+
+
+def test_secret_keys_of_entries_and_of_the_configuration_are_never_written(
+    project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configuration = {"secretKeys": ["note"], "mcpServers": {"named": ENTRY}}
+    (project.path / "mcp.json").write_text(json.dumps(configuration))
+    project.makepyfile(test_secrets=SECRETS)
+    options = ("-q", "--mcp-trace-dir", "traces")
+    monkeypatch.setenv("SUM", "2")
+    done = project.runpytest_subprocess(*options, "--mcp-update", timeout=100)
+    done.assert_outcomes(passed=4)
+    # The cassettes answer as the servers did.
+    done = project.runpytest_subprocess(*options, "--mcp-record", "none", timeout=100)
+    done.assert_outcomes(passed=4)
+    monkeypatch.setenv("SUM", "3")
+    failed = project.runpytest_subprocess(*options, timeout=100)
+    failed.assert_outcomes(failed=4)
+    kinds = [path for kind in ("*.jsonl", "*.snap.json") for path in project.path.rglob(kind)]
+    assert len(kinds) == 4 + 4 + 1
+    written = failed.stdout.str() + "".join(path.read_text() for path in kinds)
+    assert "structured-weather" in failed.stdout.str()
+    for secret in ("Zollikofen", "Ostermundigen", "Schwarzenburg", "Muenchenbuchsee"):
+        assert secret not in written
 
 
 def test_the_plugin_costs_nothing_when_it_is_not_used(project: pytest.Pytester) -> None:

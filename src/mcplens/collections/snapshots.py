@@ -7,11 +7,14 @@ the JSONPaths that a test ignores. Compared in the same form. Blocking; called b
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import hashlib
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from types import ModuleType
 from typing import Any, Final
 
 import msgspec
@@ -21,6 +24,12 @@ from mcplens.collections.json_paths import parts_at
 from mcplens.collections.shown_values import ValueMasker, without_envelope
 from mcplens.config.files import invalid, read_text, replace_text
 from mcplens.errors import ConfigurationError
+
+fcntl: ModuleType | None
+try:
+    fcntl = import_module("fcntl")
+except ImportError:  # Windows
+    fcntl = None
 
 SNAPSHOT_SUFFIX: Final = ".mcp.snap.json"
 FORMAT: Final = "mcplens-snapshots"
@@ -100,6 +109,7 @@ class Snapshots:
         self.path = snapshot_path(path)
         self._known = _read(self.path)
         self._new: dict[str, Any] = {}
+        self._gone: set[str] = set()
 
     def __repr__(self) -> str:
         return f"<Snapshots {self.path}: {len(self._known)}, {len(self._new)} new>"
@@ -115,35 +125,61 @@ class Snapshots:
         is_change = name not in self._known or self._known[name] != value
         if is_change:
             self._known[name] = self._new[name] = value
+            self._gone.discard(name)
         return is_change
 
     def move(self, name: str, new_name: str) -> None:
         """Follow a test that was renamed."""
         if name in self._known and name != new_name:
-            self._known[new_name] = self._new[new_name] = self._known.pop(name)
+            value = self._known[name]
+            self.drop(name)
+            self.put(new_name, value)
 
     def drop(self, name: str) -> None:
         """Forget the snapshot of a test that is gone."""
         if name in self._known:
-            self._new[name] = self._known.pop(name)
+            del self._known[name]
+            self._new.pop(name, None)
+            self._gone.add(name)
 
-    def write(self, names: Sequence[str] | None = None) -> int:
-        """Write the file if anything changed, with the snapshots of these tests only; the number
-        of changes.
+    def write(self, names: Sequence[str] | None = None) -> bool:
+        """Write the file if anything changed, with the snapshots of these tests only; whether it
+        was. What another process wrote in the meantime stays.
 
         Raises:
             ConfigurationError: it cannot be written.
         """
-        kept = {
-            name: value for name, value in self._known.items() if names is None or name in names
-        }
-        changed = len(self._new) + len(self._known) - len(kept)
-        if changed:
-            content = {"format": FORMAT, "version": VERSION, "snapshots": kept}
+        is_kept = self._known.keys() <= set(self._known if names is None else names)
+        if is_kept and not self._new and not self._gone:
+            return False
+        with _locked(self.path):
+            known = _read(self.path) | self._new
+            self._known = {
+                name: value
+                for name, value in known.items()
+                if name not in self._gone and (names is None or name in names)
+            }
+            content = {"format": FORMAT, "version": VERSION, "snapshots": self._known}
             data = msgspec.json.encode(content, order="sorted")
             replace_text(self.path, msgspec.json.format(data, indent=2).decode() + "\n")
-            self._new.clear()
-        return changed
+        self._new.clear()
+        self._gone.clear()
+        return True
+
+
+@contextlib.contextmanager
+def _locked(path: str) -> Iterator[None]:
+    """Change a file alone, by a lock on its folder: a file of its own for that would be left."""
+    descriptor = -1
+    try:
+        with contextlib.suppress(OSError):  # a file system without locks
+            if fcntl is not None:
+                descriptor = os.open(os.path.dirname(os.path.realpath(path)), os.O_RDONLY)
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)  # which frees the lock
 
 
 def _read(path: str) -> dict[str, Any]:

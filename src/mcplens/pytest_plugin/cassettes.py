@@ -28,12 +28,16 @@ class Cassette(msgspec.Struct, frozen=True):
     is_replayed: bool
 
     @contextlib.contextmanager
-    def server(self) -> Iterator[McpServer]:
+    def server(self, secret_keys: tuple[str, ...]) -> Iterator[McpServer]:
         """The recording as a server in this process."""
         from mcplens.mocking import MockServer, mock_transport, read_trace_file
 
         with read_trace_file(self.path) as recording:
-            yield McpServer(recording.server_id, lambda: mock_transport(MockServer(recording)))
+            yield McpServer(
+                recording.server_id,
+                lambda: mock_transport(MockServer(recording)),
+                secret_keys=secret_keys,
+            )
 
     @contextlib.contextmanager
     def recorded(self, request: pytest.FixtureRequest) -> Iterator[str]:
@@ -58,18 +62,28 @@ def cassette_of(request: pytest.FixtureRequest) -> Cassette | None:
 
     Raises:
         UsageError: the mode is not known.
+        TypeError: the mark has an argument that is not known.
     """
     mark = request.node.get_closest_marker("mcp_cassette")
     if mark is None:
         return None
-    mode = request.config.getoption("--mcp-record") or mark.kwargs.get("mode", "once")
+    path, mode = _given(*mark.args, **mark.kwargs)
+    mode = request.config.getoption("--mcp-record") or mode
     if mode not in MODES:
         raise pytest.UsageError(f"mcp_cassette: mode is one of {', '.join(MODES)}, not {mode!r}")
     folder = request.node.path.parent
-    name = re.sub(r"[^\w.-]+", "_", request.node.name)
-    given = mark.args[0] if mark.args else f"cassettes/{request.node.path.stem}/{name}.jsonl"
-    path = str(folder / given)
+    if path is None:
+        # With its class: another one may have a test of the same name.
+        test = request.node.nodeid.partition("::")[2].replace("::", ".")
+        name = re.sub(r"[^\w.-]+", "_", test)
+        path = f"cassettes/{request.node.path.stem}/{name}.jsonl"
+    path = str(folder / path)
     is_there = os.path.isfile(path)
     if mode == "none" and not is_there:
         pytest.fail(f"there is no cassette {path}; record it with --mcp-record once", pytrace=False)
     return Cassette(path, is_there and mode != "all")
+
+
+def _given(path: str | None = None, mode: str = "once") -> tuple[str | None, str]:
+    """The arguments of the mark."""
+    return path, mode

@@ -22,6 +22,7 @@ from mcplens.collections.shown_values import ValueMasker
 from mcplens.collections.snapshots import Snapshots, comparable
 from mcplens.collections.test_file import TestFileProblem, TestStep, read_test_file, sentence
 from mcplens.collections.yaml_text import dump
+from mcplens.config.secret_keys import find_keys_by_server
 from mcplens.pytest_plugin.cassettes import cassette_of
 from mcplens.pytest_plugin.servers import McpServer
 from mcplens.session.client import Client
@@ -41,13 +42,20 @@ _OPTIONS: Final = {"enforce_capabilities": False, "default_log_level": "info"}
 class Session:
     """One session of a test."""
 
-    def __init__(self, client: SyncClient, bus: Bus, is_async: bool, trace: str | None) -> None:
+    def __init__(
+        self,
+        client: SyncClient,
+        bus: Bus,
+        is_async: bool,
+        trace: str | None,
+        secret_keys: tuple[str, ...],
+    ) -> None:
         self.client = client
         self.bus = bus
         self.is_async = is_async
         self.facade: Any = AsyncClient(client) if is_async else client
         self._trace = trace
-        self._masker = ValueMasker()
+        self._masker = ValueMasker(secret_keys)
 
     def __repr__(self) -> str:
         return f"<Session with {self.client!r}>"
@@ -113,18 +121,24 @@ def connected(
     options: dict[str, Any] = {**_OPTIONS, **server.options, **identity}
     if revision is not None:
         options["protocol_version"] = revision
+    keys = (
+        *find_keys_by_server()(server.name),
+        *server.secret_keys,
+        *options.get("secret_keys", ()),
+    )
     with contextlib.ExitStack() as stack:
         cassette = cassette_of(request)
         if cassette is not None and not cassette.is_replayed:
-            _record(request, bus, stack.enter_context(cassette.recorded(request)), stack)
+            path = stack.enter_context(cassette.recorded(request))
+            _record(request, bus, path, keys, stack)
         trace = _trace_path(request)
         if trace is not None:
-            _record(request, bus, trace, stack)
+            _record(request, bus, trace, keys, stack)
         connection = connect_sync(server.target, bus=bus, server_id=server.name, **options)
         client = connection.open()
         try:
             is_async = inspect.iscoroutinefunction(getattr(request, "function", None))
-            yield Session(client, bus, is_async, trace)
+            yield Session(client, bus, is_async, trace, keys)
         finally:
             with contextlib.suppress(Exception):  # a lost connection is the test's own business
                 client.disconnect()  # waits for the end of the process
@@ -132,11 +146,17 @@ def connected(
 
 
 def _record(
-    request: pytest.FixtureRequest, bus: Bus, trace: str, stack: contextlib.ExitStack
+    request: pytest.FixtureRequest,
+    bus: Bus,
+    trace: str,
+    secret_keys: tuple[str, ...],
+    stack: contextlib.ExitStack,
 ) -> None:
     """Write a trace until the session has ended."""
     title = request.node.nodeid
-    stack.enter_context(Recorder(bus, None, trace=trace, title=title, version=VERSION))
+    stack.enter_context(
+        Recorder(bus, None, trace=trace, secret_keys=secret_keys, title=title, version=VERSION)
+    )
 
 
 def _trace_path(request: pytest.FixtureRequest) -> str | None:
@@ -198,7 +218,8 @@ class AssertTool:
         self._count += 1
         again = f" {self._count}" if self._count > 1 else ""
         name = f"{self._node.nodeid.partition('::')[2]}: {step.target}{again}"
-        snapshots = Snapshots(os.path.splitext(str(self._node.path))[0] + ".mcp.yaml")
+        # With its whole name: test_x.mcp.yaml, which may be beside test_x.py, has its own.
+        snapshots = Snapshots(str(self._node.path))
         given = wanted.get("ignore", []) if isinstance(wanted, dict) else []
         paths = given if isinstance(given, list) else [given]
         value = comparable(seen.result, self._session.masker, paths)

@@ -59,23 +59,20 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test with marks for revisions or transports runs once with each."""
-    if "mcp_client" not in metafunc.fixturenames and "mcp_server" not in metafunc.fixturenames:
-        return
-    marks = {
-        name: metafunc.definition.get_closest_marker(name)
-        for name in ("mcp_revisions", "mcp_transports", "mcp_clients")
-    }
-    revisions = marks["mcp_revisions"]
-    given = metafunc.config.getoption("--mcp-revisions")
-    if revisions is not None:
-        metafunc.parametrize("mcp_revision", revisions.args, indirect=True, scope="function")
-    elif given:
-        wanted = [one.strip() for one in given.split(",") if one.strip()]
-        metafunc.parametrize("mcp_revision", wanted, indirect=True, scope="function")
-    if (transports := marks["mcp_transports"]) is not None:
-        metafunc.parametrize("mcp_transport", transports.args, indirect=True, scope="function")
-    if (clients := marks["mcp_clients"]) is not None:
-        values, names = list(clients.kwargs.values()), list(clients.kwargs)
+    # A test with mcp_server alone has a transport, but neither a revision nor an identity.
+    used = metafunc.fixturenames
+    find = metafunc.definition.get_closest_marker
+    if "mcp_revision" in used:
+        given = metafunc.config.getoption("--mcp-revisions") or ""
+        revisions = tuple(one.strip() for one in given.split(",") if one.strip())
+        if (mark := find("mcp_revisions")) is not None:
+            revisions = mark.args
+        if revisions:
+            metafunc.parametrize("mcp_revision", revisions, indirect=True, scope="function")
+    if "mcp_transport" in used and (mark := find("mcp_transports")) is not None:
+        metafunc.parametrize("mcp_transport", mark.args, indirect=True, scope="function")
+    if "mcp_identity" in used and (mark := find("mcp_clients")) is not None:
+        values, names = list(mark.kwargs.values()), list(mark.kwargs)
         metafunc.parametrize("mcp_identity", values, indirect=True, scope="function", ids=names)
 
 
@@ -102,11 +99,11 @@ def mcp_server(request: pytest.FixtureRequest, mcp_transport: str | None) -> Ite
     """The server of a test: from its mark, `--mcp-server`, `mcp_server` of the ini file, or the
     only server of the project's configuration. Over HTTP it runs for as long as the test."""
     from mcplens.pytest_plugin.cassettes import cassette_of
-    from mcplens.pytest_plugin.servers import running_server
+    from mcplens.pytest_plugin.servers import given_secret_keys, running_server
 
     cassette = cassette_of(request)
     if cassette is not None and cassette.is_replayed:
-        with cassette.server() as server:
+        with cassette.server(given_secret_keys(request)) as server:
             yield server
         return
     with running_server(request, mcp_transport) as server:

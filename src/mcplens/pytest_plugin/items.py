@@ -18,7 +18,7 @@ from mcplens.sync_client import LoopThread
 from mcplens.testing.outcomes import FileOutcome, StepOutcome
 from mcplens.testing.reports import evidence
 from mcplens.testing.runner import FileRun, RunOptions, outcome_of
-from mcplens.testing.selection import LoadedFile, confirmations, load_file
+from mcplens.testing.selection import LoadedFile, confirmations, load_file, with_needed
 from mcplens.testing.servers import ServerResolver
 
 
@@ -68,6 +68,7 @@ class McpFile(pytest.File):
         options = RunOptions(
             updates=bool(config.getoption("--mcp-update")),
             trace_dir=config.getoption("--mcp-trace-dir"),
+            worker=getattr(config, "workerinput", {}).get("workerid", ""),  # of pytest-xdist
             is_partial=True,
         )
         self.outcome.steps[:] = outcome_of(self.loaded).steps
@@ -89,7 +90,7 @@ class McpFile(pytest.File):
                 raise StepFailed(failed[0].problems[0])
 
     def run_until(self, index: int) -> StepOutcome:
-        """Run the tests up to this one that are chosen and have not run; gives its outcome."""
+        """Run the tests up to this one that are chosen, or needed by them, and have not run."""
         assert self._thread is not None
         assert self._run is not None
         chosen = {
@@ -97,16 +98,12 @@ class McpFile(pytest.File):
             for item in self.session.items
             if isinstance(item, McpItem) and item.parent is self
         }
-        for step, outcome in zip(self.loaded.steps, self.outcome.steps, strict=True):
-            is_wanted = step.index in chosen or self._is_needed(step.index, index)
-            if step.index <= index and is_wanted and outcome.status == "waiting":
+        before = [step for step in self.loaded.steps[: index + 1] if step.index in chosen]
+        for step in with_needed(self.loaded.content, before):
+            outcome = self.outcome.steps[step.index]
+            if outcome.status == "waiting":
                 self._thread.run(self._run.run_step(step, outcome))
         return self.outcome.steps[index]
-
-    def _is_needed(self, index: int, by: int) -> bool:
-        """Whether a test saves a variable that another one uses."""
-        saved = self.loaded.steps[index].save.keys()
-        return not saved.isdisjoint(self.loaded.steps[by].variables)
 
 
 class McpItem(pytest.Item):

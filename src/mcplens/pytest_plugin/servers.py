@@ -33,6 +33,7 @@ class McpServer(msgspec.Struct, frozen=True):
     name: str
     target: Any
     options: dict[str, Any] = {}
+    secret_keys: tuple[str, ...] = ()  # of its entry
 
 
 @contextlib.contextmanager
@@ -57,7 +58,16 @@ def running_server(request: pytest.FixtureRequest, transport: str | None) -> Ite
     url = options.get("url", "http://127.0.0.1:{port}/mcp").replace("{port}", str(port))
     with _process(command, port, server.options):
         kept = {key: one for key, one in server.options.items() if key not in ("env", "cwd", "url")}
-        yield McpServer(server.name, url, kept)
+        yield McpServer(server.name, url, kept, server.secret_keys)
+
+
+def given_secret_keys(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """The secret keys of a server that is not started, since a cassette answers for it."""
+    target, options = _given(request)
+    given = (target, *(options.get("transports") or {}).values())
+    entries = [one for one in given if isinstance(one, Mapping)]
+    keys = [key for entry in entries for key in entry.get("secretKeys", ())]
+    return (*keys, *options.get("secret_keys", ()))
 
 
 def _given(request: pytest.FixtureRequest) -> tuple[Any, dict[str, Any]]:
@@ -94,7 +104,7 @@ def _configured(
     resolver: ServerResolver, server: str | dict[str, Any], root: str, options: dict[str, Any]
 ) -> McpServer:
     found = resolver.resolve(server, os.path.join(root, "pytest"), "server")
-    return McpServer(found.name, found.target, {**found.options, **options})
+    return McpServer(found.name, found.target, {**found.options, **options}, found.secret_keys)
 
 
 def _only_one(root: str, options: dict[str, Any]) -> McpServer:

@@ -49,6 +49,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     jobs: int = 1
     timeout_s: float = DEFAULT_TIMEOUT_S
     trace_dir: str | None = None
+    worker: str = ""  # of several processes that run tests of one file: each has its own trace
     record: str | None = None  # the recording; None: not recorded
     is_partial: bool = False  # chosen by -k: snapshots of the others stay
 
@@ -189,7 +190,8 @@ class FileRun:
         if os.pardir in parts or any("__" in part for part in parts):
             name += f"-{digest_of(self._file.path)[:8]}"  # another file may have the same
         again = f".{outcome.attempt}" if outcome.attempt > 1 else ""
-        return os.path.join(folder, f"{name}{again}.jsonl")
+        worker = f".{self._options.worker}" if self._options.worker else ""
+        return os.path.join(folder, f"{name}{worker}{again}.jsonl")
 
     async def close(self) -> None:
         """End the servers, the recording, and write the snapshots."""

@@ -87,7 +87,7 @@ def load_file(path: str, wanted: Wanted | None = None) -> LoadedFile:
     content = read_test_file(text)
     steps = content.steps
     if wanted is not None:
-        steps = _with_needed(content, [step for step in steps if wanted(f"{path}::{step.name}")])
+        steps = with_needed(content, [step for step in steps if wanted(f"{path}::{step.name}")])
     return LoadedFile(
         path=os.path.abspath(path),
         shown=path,
@@ -111,7 +111,7 @@ def confirmations(path: str, digest: str, content: TestFile) -> list[str]:
     return [f"test:{digest}", *([digest] if is_collection else [])]
 
 
-def _with_needed(content: TestFile, chosen: list[TestStep]) -> list[TestStep]:
+def with_needed(content: TestFile, chosen: list[TestStep]) -> list[TestStep]:
     """The chosen tests, and before them those that save a variable which one of them uses."""
     kept = {step.index for step in chosen}
     for step in reversed(content.steps):
