@@ -19,7 +19,7 @@ from tests.servers.run import ROOT
 
 SERVER = ["--", sys.executable, "-S", str(ROOT / "tests" / "servers" / "hostile.py")]
 # The escape sequences that mcplens itself writes: styles, and a line that is drawn anew.
-OURS = re.compile(r"\x1b\[(0|1|2|31|32|33)m|\r\x1b\[K|\r(?=\n)")
+OURS = re.compile(r"\x1b\[(0|1|2|31|32|33|34)m|\r\x1b\[K|\r(?=\n)")
 HARMFUL = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 # Each command in the ways in which it shows text; `-v` has the frames too.
@@ -50,6 +50,12 @@ ON_TERMINAL = {
     "tasks": ["tasks", "tasks get a", "tasks result a", "tasks cancel a --json"],
     "watch": ["watch --for 0.1", "watch --for 0.1 --json"],
     "subscribe": ["subscribe x://a --for 0.1"],
+    "doctor": ["doctor", "doctor --json"],
+    "skills": ["skills --force", "skills --json"],
+    "skill": ["skill x --force"],
+    "app": ["app run", "app run --json"],
+    "lock": ["lock --as evil"],
+    "lint": ["lint --all", "lint --format markdown", "lint --format github"],
 }
 HISTORY = ["list", "show", "search owned", "search owned --json", "export", "export --har"]
 # These show nothing that a server wrote; what a tap writes is for a client, not for a terminal.
@@ -64,6 +70,7 @@ def assert_harmless(screen: Terminal) -> None:
 
 def test_every_command_is_run_against_the_hostile_server() -> None:
     elsewhere = {"auth", "collections", "gateway", "history", "servers", "shell", "web"}
+    elsewhere |= {"diff", "mock", "test", "verify"}
     tested = {*ON_TERMINAL, *NOT_SHOWING, *elsewhere}
     assert tested == set(COMMANDS)
 
@@ -100,6 +107,30 @@ def test_the_table_of_the_gateway_shows_what_a_server_said_harmlessly(shell: She
         assert "\x1b[1mServer" in screen.drawn
         left = TABLE.sub("", screen.drawn).replace("\n", "")
         assert not {each for each in left if unicodedata.category(each) in HARMFUL}, screen.drawn
+
+
+def test_what_is_compared_tested_and_played_back_is_shown_harmlessly(shell: Shell) -> None:
+    trace, lock = str(shell.home / "evil.jsonl"), str(shell.home / "mcp.lock")
+    assert shell.run("call", "run", "--trace", trace, "--no-record", *SERVER).out
+    assert shell.run("lock", "demo").code == 0
+    file = shell.home / "odd.mcp.yaml"
+    file.write_text(
+        "version: 1\nserver: evil\ntests: [{name: a, call: run}, {name: b, call: fail}]\n"
+    )
+    target = ["--config", configured(shell), "--yes", "--no-record"]
+    for line in (
+        ["diff", lock, "evil", "--server", "demo", *target],
+        ["test", str(file), *target[:-1]],
+        ["verify", trace, "evil", "--allow-writes", *target],
+        ["mock", trace, "--http", "--no-auth"],
+    ):
+        with terminal(shell, *line) as screen:
+            if line[0] == "mock":
+                screen.read_while(lambda: "http://" not in screen.drawn, "its address")
+                screen.press_ctrl_c()
+            screen.end()
+            assert line[0] == "mock" or "owned" in screen.drawn, screen.drawn
+            assert_harmless(screen)
 
 
 def test_a_run_of_saved_calls_shows_what_a_server_said_harmlessly(shell: Shell) -> None:

@@ -41,6 +41,7 @@ async def test_steps_take_the_time_that_was_asked_for(revision: str) -> None:
     clock = ManualClock()
     async with in_memory(clock, revision) as (client, _):
         seen: list[float] = []
+        await client.list_tools()
         calling = asyncio.ensure_future(
             client.call_tool(
                 "progress-steps",

@@ -39,6 +39,7 @@ const GROUPS: [title: string, names: string[]][] = [
   ["Calls and tasks", ["requestTimeoutSeconds", "taskTtlSeconds", "logLevel"]],
   ["Recording", ["secretKeys", "serverOutputMegabytes"]],
   ["Answering servers", ["profiles"]],
+  ["Checking servers", ["lintOff"]],
   [
     "Gateway",
     ["gateway", "views", "defaultPresetId", "cacheTtlMs", "capabilitiesRefreshIntervalSeconds"],
