@@ -37,7 +37,7 @@ def test_a_setting_is_changed_and_put_back(opened: Watched, home: Path) -> None:
     expect(ttl).to_contain_text("taskTtlSeconds")
     groups = page.get_by_role("rowheader")
     titles = ["Connecting", "Calls and tasks", "Recording", "Answering servers"]
-    titles += ["Checking servers", "Gateway"]
+    titles += ["Checking servers", "Apps", "Gateway"]
     expect(groups).to_have_text(titles)
     expect(page.get_by_role("button", name="Reset")).to_have_count(0)
     expect(ttl).to_contain_text("default")

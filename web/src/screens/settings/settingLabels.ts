@@ -40,6 +40,7 @@ const GROUPS: [title: string, names: string[]][] = [
   ["Recording", ["secretKeys", "serverOutputMegabytes"]],
   ["Answering servers", ["profiles"]],
   ["Checking servers", ["lintOff"]],
+  ["Apps", ["hostProfiles"]],
   [
     "Gateway",
     ["gateway", "views", "defaultPresetId", "cacheTtlMs", "capabilitiesRefreshIntervalSeconds"],
