@@ -16,7 +16,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from types import FrameType
 from typing import IO, Final
 
 from mcplens.bus import Publisher
@@ -258,21 +257,36 @@ def _write(descriptor: int, data: bytes) -> None:
 
 @contextlib.contextmanager
 def _signals_passed_on(group: int) -> Iterator[None]:
-    """Send the server, and all that it started, the signals that we get."""
+    """Send the server, and all that it started, the signals that we get.
 
-    def pass_on(number: int, frame: FrameType | None) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(group, number)
+    A thread does it: a handler runs between two instructions of the main thread, which waits for
+    the server to exit and would not run one for a signal that came just before it waits.
+    """
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
 
+    def pass_on() -> None:
+        while number := os.read(reading, 1):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                if number[0] in _PASSED_ON:
+                    os.killpg(group, number[0])
+
+    passing = threading.Thread(target=pass_on, name="mcplens tap signals", daemon=True)
+    passing.start()
+    former_descriptor = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     former = {}
     for number in _PASSED_ON:
         if signal.getsignal(number) is not signal.SIG_IGN:  # as nohup has it
-            former[number] = signal.signal(number, pass_on)
+            former[number] = signal.signal(number, lambda _number, _frame: None)
     try:
         yield
     finally:
         for number, handler in former.items():
             signal.signal(number, handler)
+        signal.set_wakeup_fd(former_descriptor)
+        os.close(writing)
+        passing.join()
+        os.close(reading)
 
 
 def end_like(code: int) -> None:
