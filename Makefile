@@ -37,7 +37,7 @@ test: ## Run all checks, then all tests
 	@$(call stage,tests,$(BIN)/python -m tests.suite)
 
 .PHONY: packages
-packages: .venv/dev.stamp .venv-sqlite/.stamp .venv/sdk-examples/.stamp $(NODE_MODULES)/.stamp $(WEB_MODULES)/.stamp chromium
+packages: .venv/dev.stamp .venv-sqlite/.stamp .venv/sdk-examples/.stamp $(NODE_MODULES)/.stamp $(WEB_MODULES)/.stamp programs
 
 .PHONY: quick
 quick: .venv/dev.stamp ## Run the tests that need neither a browser nor npm packages, in under 3 minutes
@@ -169,16 +169,23 @@ $(WEB_MODULES)/.stamp: web/package-lock.json web/package.json | .venv/dev.stamp
 	@cd web && $(NPM) ci --silent
 	@touch $@
 
-# The browser tests drive the system's Chromium; the one without windows needs less of the processor.
-HAS_BROWSER = (for one in chromium-headless-shell chromium chromium-browser google-chrome; do \
-	    command -v $$one >/dev/null && exit 0; done; exit 1)
+# Programs of the system that tests drive: Chromium (the one without windows needs less of the
+# processor), and for a gateway of several replicas a store and a load balancer.
 APT_INSTALL = DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends
-.PHONY: chromium
+# find NAMES: whether one of these programs is there; haproxy's folder is not on everybody's PATH.
+find = (PATH="$$PATH:/usr/sbin"; for one in $(1); do command -v $$one >/dev/null && exit 0; done; exit 1)
+# program NAMES,PACKAGES,PURPOSE: one of these programs, else the first of these packages that exists.
+program = $(call find,$(1)) || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
+	    for one in $(2); do $(APT_INSTALL) $$one >/dev/null && break; done; $(call find,$(1)); } || \
+	  { echo "$(3) need one of these packages of the system: $(2) (as root: apt-get install $(lastword $(2)))" >&2; exit 1; }
+
+.PHONY: chromium programs
 chromium:
-	@$(HAS_BROWSER) || \
-	  { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && \
-	    { $(APT_INSTALL) chromium-headless-shell || $(APT_INSTALL) chromium; } >/dev/null; } || \
-	  { echo "The browser tests need Chromium: install the system's package \"chromium\" (as root: apt-get install chromium)" >&2; exit 1; }
+	@$(call program,chromium-headless-shell chromium chromium-browser google-chrome,chromium-headless-shell chromium,The browser tests)
+
+programs: chromium
+	@$(call program,redis-server valkey-server,valkey-server redis-server,The tests of several replicas)
+	@$(call program,haproxy,haproxy,The tests of several replicas)
 
 # An environment without .venv's editable mcplens, so that the browser tests see what users get.
 WHEEL_STEPS = rm -rf build/wheel && \
