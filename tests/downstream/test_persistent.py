@@ -216,21 +216,37 @@ async def test_a_client_may_have_a_session_of_its_own_with_its_capabilities_and_
 
 async def test_subscriptions_are_counted() -> None:
     async with Rig() as rig:
-        await rig.one.subscribe("a:b", "first")
-        await rig.one.subscribe("a:b", "second")
+        await rig.one.shared.subscribe("a:b", "first")
+        await rig.one.shared.subscribe("a:b", "second")
         assert len(rig.server.sent("resources/subscribe")) == 1
-        assert rig.one.subscribers("a:b") == {"first", "second"}
-        await rig.one.unsubscribe("a:b", "first")
+        assert rig.one.shared.subscribers("a:b") == {"first", "second"}
+        await rig.one.shared.unsubscribe("a:b", "first")
         assert not rig.server.sent("resources/unsubscribe")
-        await rig.one.drop("second")
+        await rig.one.shared.drop("second")
         assert len(rig.server.sent("resources/unsubscribe")) == 1
+
+
+async def test_a_holder_asks_itself_if_the_server_refused_the_holder_before_it() -> None:
+    answers = iter([Refuse(-32000, "not now"), {}])
+    server = ScriptedServer({"resources/subscribe": lambda _: next(answers)})
+    async with Rig({"one": server}) as rig:
+        shared = rig.one.shared
+        first, second = await asyncio.gather(
+            shared.subscribe("a:b", "first"),
+            shared.subscribe("a:b", "second"),
+            return_exceptions=True,
+        )
+        assert isinstance(first, ServerError)
+        assert second is None
+        assert len(server.sent("resources/subscribe")) == 2
+        assert shared.subscribers("a:b") == {"second"}
 
 
 async def test_the_server_is_asked_for_the_most_verbose_log_level() -> None:
     async with Rig() as rig:
-        await rig.one.set_level("error", "first")
-        await rig.one.set_level("debug", "second")
-        await rig.one.set_level("warning", "third")
-        await rig.one.drop("second")
+        await rig.one.shared.set_level("error", "first")
+        await rig.one.shared.set_level("debug", "second")
+        await rig.one.shared.set_level("warning", "third")
+        await rig.one.shared.drop("second")
         levels = [sent["params"]["level"] for sent in rig.server.sent("logging/setLevel")]
         assert levels == ["error", "debug", "warning"]

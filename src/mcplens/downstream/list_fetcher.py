@@ -7,9 +7,10 @@ lists of a server that is gone are dropped after a while.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Final
 
+from mcplens.background import Background
 from mcplens.clock import Clock, Timer
 from mcplens.downstream.server_lists import ServerLists
 from mcplens.errors import InspectorError
@@ -36,16 +37,24 @@ class ListFetcher:
         self._stale_for_s = stale_for_s
         self._changed = changed
         self._expiry: Timer | None = None
+        self._work = Background()
+        self._fetching: asyncio.Task[None] | None = None
 
     def __repr__(self) -> str:
         return f"<ListFetcher of {self.lists!r}>"
 
-    async def fetch(
-        self, client: Client, timeout_s: float | None, kinds: Iterable[str] = KINDS
-    ) -> None:
-        """Fetch lists in parallel; what fails is noted in its list, and nothing is raised."""
+    def fetch(self, client: Client, timeout_s: float | None) -> asyncio.Task[None]:
+        """Fetch all lists; a fetch that is under way is shared.
+
+        What fails is noted in its list, and nothing is raised.
+        """
+        if self._fetching is None or self._fetching.done():
+            self._fetching = self._work.start(self._fetch_all(client, timeout_s), "fetch lists")
+        return self._fetching
+
+    async def _fetch_all(self, client: Client, timeout_s: float | None) -> None:
         self._stop_expiry()
-        await asyncio.gather(*(self._fetch(client, kind, timeout_s) for kind in kinds))
+        await asyncio.gather(*(self._fetch(client, kind, timeout_s) for kind in KINDS))
 
     async def _fetch(self, client: Client, kind: str, timeout_s: float | None) -> None:
         if not self._is_supported(client, kind):
@@ -108,7 +117,12 @@ class ListFetcher:
             self._expiry.cancel()
             self._expiry = None
 
+    async def cancel(self) -> None:
+        """End a fetch that is under way."""
+        await self._work.end()
+
     def end(self) -> None:
+        """Drop nothing any more: the connection is closed for good."""
         self._stop_expiry()
 
     def _replace(self, kind: str, **changes: object) -> None:

@@ -7,12 +7,11 @@ by the gateway and by MultiServerClient.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
-from mcplens.background import Background
 from mcplens.bus import Bus
 from mcplens.clock import Clock, SystemClock
 from mcplens.config.model import ServerEntry, SessionMode, Settings
@@ -29,7 +28,7 @@ from mcplens.downstream.raw_requests import RawRequests, TypedOperation
 from mcplens.downstream.result import Failure, Result, Success
 from mcplens.downstream.server_lists import ServerLists
 from mcplens.downstream.sessions import Operation, Sessions
-from mcplens.downstream.shared_wants import SharedWants
+from mcplens.downstream.shared_requests import SharedRequests
 from mcplens.downstream.status import ServerState, ServerStatus
 from mcplens.downstream.timeouts import Timeouts, timeouts_of
 from mcplens.errors import InspectorError
@@ -98,10 +97,8 @@ class ServerConnection:
             new_call_id=bus.next_call_id,
         )
         self._cache = CapabilitiesCache(clock, settings.cache_ttl_s)
-        self._wants = SharedWants()
+        self.shared = SharedRequests(lambda: self.live.client, self._ask)
         self._owner = OwnerTask(entry.name)
-        self._work = Background()
-        self._fetching: asyncio.Task[None] | None = None
 
     def _make_sessions(self) -> Sessions:
         live, clock = self.live, self._clock
@@ -268,52 +265,6 @@ class ServerConnection:
             raise InspectorError("NOT_CONNECTED", f"{self.server_id} is not connected")
         client.notify(method, params)
 
-    # -- what several clients share --------------------------------------------------------------
-
-    async def subscribe(self, uri: str, holder: Hashable) -> None:
-        """Subscribe to a resource for a holder; the server is asked once for all of them.
-
-        Raises:
-            InspectorError: it refused, or there is no connection.
-        """
-        if self._wants.subscribe(uri, holder):
-            try:
-                await self._ask(lambda client: client.subscribe(uri))
-            except BaseException:
-                self._wants.unsubscribe(uri, holder)
-                raise
-
-    async def unsubscribe(self, uri: str, holder: Hashable) -> None:
-        """The last holder ends the subscription on the server."""
-        if self._wants.unsubscribe(uri, holder):
-            await self._ask(lambda client: client.unsubscribe(uri))
-
-    def subscribers(self, uri: str) -> frozenset[Hashable]:
-        """The holders of a subscription to this resource, or to one that holds it."""
-        return self._wants.subscribers(uri)
-
-    async def set_level(self, level: str, holder: Hashable) -> None:
-        """The server is asked for the most verbose level of all holders.
-
-        Raises:
-            InspectorError: it refused, or there is no connection.
-        """
-        wanted = self._wants.set_level(level, holder)
-        if wanted is not None:
-            await self._ask(lambda client: client.set_level(wanted))
-
-    def watch_task(self, task_id: str, holder: Hashable) -> None:
-        """Have a 2026-07-28 server report on a task; one that refuses is polled anyway."""
-        client = self.live.client
-        if self._wants.watch(task_id, holder) and client is not None:
-            client.raw_calls.watch_task(task_id)
-
-    def unwatch_task(self, task_id: str, holder: Hashable) -> None:
-        """The last holder ends the reports."""
-        client = self.live.client
-        if self._wants.unwatch(task_id, holder) and client is not None:
-            client.raw_calls.unwatch_task(task_id)
-
     async def answer(self, question: ServerRequest) -> Any:
         """Answer a question by the server's profile.
 
@@ -325,26 +276,6 @@ class ServerConnection:
         if client is None:
             raise InspectorError("NOT_CONNECTED", f"{self.server_id} is not connected")
         return await client.raw_calls.answer_question(question)
-
-    async def drop(self, holder: Hashable) -> None:
-        """A holder is gone, with its subscriptions, tasks and log level.
-
-        Raises:
-            InspectorError: the server refused.
-        """
-        uris, level = self._wants.drop(holder)
-        client = self.live.client
-        watched = self._wants.drop_watches(holder)
-        if client is None:
-            return
-        for task_id in watched:
-            client.raw_calls.unwatch_task(task_id)
-        if not client.connection.is_connected:
-            return
-        for uri in uris:
-            await client.unsubscribe(uri)
-        if level is not None:
-            await client.set_level(level)
 
     # -- its life ------------------------------------------------------------------------------
 
@@ -404,7 +335,7 @@ class ServerConnection:
         """Forget what belongs to the former entry; calls in flight fail."""
 
         async def edit() -> None:
-            await self._work.end()
+            await self._fetcher.cancel()
             await self._sessions.close()
             await self.live.disconnect()
             self.live.error = None
@@ -444,18 +375,14 @@ class ServerConnection:
         self.live.is_closed = True
 
         async def end() -> None:
-            await self._work.end()
+            await self._fetcher.cancel()
             await self._sessions.close(closing)
             self._fetcher.end()
 
         await self._owner.do_now(end)
 
     def _fetch_lists(self, client: Client) -> asyncio.Task[None]:
-        """Fetch all lists; a fetch that is under way is shared."""
-        if self._fetching is None or self._fetching.done():
-            work = self._fetcher.fetch(client, self.timeouts.capabilities_s)
-            self._fetching = self._work.start(work, f"lists of {self.server_id}")
-        return self._fetching
+        return self._fetcher.fetch(client, self.timeouts.capabilities_s)
 
     def _new_client(self, client: Client, former: Client | None) -> None:
         if former is not None:

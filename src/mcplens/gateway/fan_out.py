@@ -117,7 +117,7 @@ class FanOut:
         connection = self._gateway.servers.get(server_id)
         if uri is None or connection is None:
             return
-        for holder in connection.subscribers(uri):
+        for holder in connection.shared.subscribers(uri):
             if isinstance(holder, ListenStream):
                 holder.notify(frame.method, dict(params))
             elif isinstance(holder, InboundClient):

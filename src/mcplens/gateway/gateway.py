@@ -164,7 +164,7 @@ class Gateway(ServerListener):
         connections = [*self.servers.connections.values(), *self.era_sessions.connections]
         for connection in connections:
             with contextlib.suppress(InspectorError):
-                await connection.drop(holder)
+                await connection.shared.drop(holder)
 
     def drop(self, holder: object) -> None:
         self.spawn(self._drop(holder), "drop")

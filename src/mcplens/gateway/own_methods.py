@@ -121,19 +121,19 @@ class OwnMethods:
         for connection in self._handler.gateway.usable():
             if has_logging(connection) and self._handler.shows(connection.server_id):
                 session = await self._handler.gateway.session_for(connection, call.client)
-                await session.set_level(level, call.client)
+                await session.shared.set_level(level, call.client)
         return _EMPTY
 
     async def _subscribe(self, call: InboundCall) -> bytes:
         uri = self._uri(call)
         session = await self._subscribed_session(call, uri)
-        await session.subscribe(uri, call.client)
+        await session.shared.subscribe(uri, call.client)
         return _EMPTY
 
     async def _unsubscribe(self, call: InboundCall) -> bytes:
         uri = self._uri(call)
         session = await self._subscribed_session(call, uri)
-        await session.unsubscribe(uri, call.client)
+        await session.shared.unsubscribe(uri, call.client)
         return _EMPTY
 
     def _uri(self, call: InboundCall) -> str:
@@ -183,7 +183,7 @@ class OwnMethods:
             if task is None or connection is None or not self._handler.shows(task.server_id):
                 continue
             session = await self._handler.gateway.session_for(connection, client)
-            session.watch_task(task.original, stream)
+            session.shared.watch_task(task.original, stream)
             honoured.append(task.id)
         return honoured
 
@@ -196,7 +196,7 @@ class OwnMethods:
             if connection is None:
                 continue
             try:
-                await connection.subscribe(uri, stream)
+                await connection.shared.subscribe(uri, stream)
             except InspectorError:
                 continue
             honoured.append(uri)

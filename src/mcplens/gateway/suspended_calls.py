@@ -174,12 +174,12 @@ class SuspendedCalls:
         if level is None or not has_logging(connection):
             return await connection.request(method, params, options)
         with contextlib.suppress(InspectorError):  # the call counts more than its logs
-            await connection.set_level(level, suspended)
+            await connection.shared.set_level(level, suspended)
         try:
             return await connection.request(method, params, options)
         finally:
             with contextlib.suppress(InspectorError):
-                await connection.drop(suspended)
+                await connection.shared.drop(suspended)
 
     def _resume(self, call: InboundCall, state: str | None, fingerprint: bytes) -> SuspendedCall:
         suspended = self._calls.get(state) if state is not None else None

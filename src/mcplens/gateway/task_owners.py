@@ -69,12 +69,12 @@ class OwnedTask:
     def watch(self, session: ServerConnection) -> None:
         """Have a 2026-07-28 server report on it, until it is over or forgotten."""
         self.watched_in = session
-        session.watch_task(self.original, self)
+        session.shared.watch_task(self.original, self)
 
     def unwatch(self) -> None:
         session, self.watched_in = self.watched_in, None
         if session is not None:
-            session.unwatch_task(self.original, self)
+            session.shared.unwatch_task(self.original, self)
 
     def drop(self) -> None:
         """Nobody asks about it any more."""
