@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -34,7 +36,7 @@ def _server(**more: Any) -> dict[str, Any]:
 class Site:
     """A configuration file that a test writes, and the servers that follow it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, given: str = "mcp.json") -> None:
         self.path = folder / "mcp.json"
         self.bus = Bus(SystemClock())
         self.servers = LiveServers(bus=self.bus, clock=SystemClock())
@@ -42,7 +44,7 @@ class Site:
             lambda found: self.servers.apply(found.servers, found.settings),
             bus=self.bus,
             here=Environment(cwd=str(folder), home=str(folder), environ={}, platform="posix"),
-            path=str(self.path),
+            path=str(folder / given),
         )
         self.events = self.bus.subscribe()
 
@@ -70,6 +72,12 @@ class Site:
 async def following(folder: Path, servers: dict[str, Any]) -> AsyncIterator[Site]:
     site = Site(folder)
     site.write(servers)
+    async with watching(site):
+        yield site
+
+
+@asynccontextmanager
+async def watching(site: Site) -> AsyncIterator[None]:
     work = Background()
     async with site.servers:
         site.watcher.load()
@@ -78,7 +86,7 @@ async def following(folder: Path, servers: dict[str, Any]) -> AsyncIterator[Site
         work.start(site.watcher.run(), "watch")
         try:
             await ManualClock.settle()  # the watch is on as soon as its task has run
-            yield site
+            yield
         finally:
             await work.end()
 
@@ -129,6 +137,74 @@ async def test_one_bad_entry_disables_only_itself(tmp_path: Path) -> None:
         error = await failure(site.servers.connections["b"].request("ping"))
         assert "NOT_SET_ANYWHERE" in error.message
         assert _pid(site, "a") == pid
+
+
+class Mount:
+    """A folder as Kubernetes mounts a ConfigMap: each file a link through one that is swapped."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._count = 0
+
+    def swap(self, servers: dict[str, Any]) -> Path:
+        """Have another content; the folder of the former one, which is to be removed."""
+        link, former = self._folder / "..data", Path(os.path.realpath(self._folder / "..data"))
+        self._count += 1
+        content = self._folder / f"..2026_11_17_{self._count}"
+        content.mkdir()
+        (content / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+        new = self._folder / "..data_tmp"
+        new.symlink_to(content.name)
+        os.replace(new, link)
+        file = self._folder / "mcp.json"
+        if not file.is_symlink():
+            file.symlink_to("..data/mcp.json")
+        return former
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="makes symbolic links")
+@pytest.mark.parametrize("given", ["mcp.json", "."], ids=["the file", "the folder"])
+@pytest.mark.parametrize("is_kept", [False, True], ids=["removed", "kept"])
+async def test_a_mounted_config_map_is_read_again_after_each_swap(
+    tmp_path: Path, given: str, is_kept: bool
+) -> None:
+    mount = Mount(tmp_path)
+    mount.swap({"a": _server(enabled=False)})
+    site = Site(tmp_path, given)
+    async with watching(site):
+        for count in (1, 2):
+            former = mount.swap({"a": _server(enabled=False, meta={"x": count})})
+            if not is_kept:
+                shutil.rmtree(former)
+            assert (await site.reloaded()).changed == ["a"]
+
+
+async def test_of_a_folder_all_files_count_and_a_new_one_too(tmp_path: Path) -> None:
+    site = Site(tmp_path, ".")
+    site.write({"a": _server(enabled=False, meta={"from": "mcp.json"})})
+    (tmp_path / ".hidden.json").write_text("not JSON")
+    async with watching(site):
+        more = {"mcpServers": {"b": _server(enabled=False), "a": _server(enabled=False)}}
+        (tmp_path / "more.json").write_text(json.dumps(more))
+        told = await site.reloaded()
+        assert (told.added, told.changed) == (["b"], ["a"])  # it says that there are two now
+        (entry,) = (one for one in site.watcher.configuration.servers if one.name == "a")
+        assert entry.meta == {"from": "mcp.json"}
+        assert "also defined in" in entry.remarks[-1]
+        (tmp_path / "more.json").unlink()
+        assert (await site.reloaded()).removed == ["b"]
+
+
+async def test_a_change_that_the_system_does_not_report_is_found_by_a_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mcplens.config.watch._LOOK_EVERY_S", 0.1)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.setattr("mcplens.config.watch._folders", lambda _: [str(elsewhere)])
+    async with following(tmp_path, {"a": _server(enabled=False)}) as site:
+        site.write({"a": _server(enabled=False), "b": _server(enabled=False)})
+        assert (await site.reloaded()).added == ["b"]
 
 
 def test_a_first_load_of_a_broken_file_fails(tmp_path: Path) -> None:

@@ -13,10 +13,12 @@ from typing import Any
 import aiohttp
 import pytest
 
+from mcplens.clock import ManualClock, SystemClock
 from mcplens.config.views import GatewaySettings, Limits, View
 from mcplens.errors import ServerError
 from mcplens.events import Event, FrameSent, StateChanged
 from mcplens.gateway.audit_log import KEPT_FILES, AuditLine, AuditLog, tail
+from mcplens.inbound.limits import Limits as TransportLimits
 from mcplens.known_secrets import known_secrets
 from tests.gateway.harness import (
     NEW,
@@ -30,6 +32,13 @@ from tests.servers.run import ROOT
 
 TOKEN = "gateway-token-0123456789"
 VIEW_TOKEN = "view-token-0123456789"
+ACCEPT = {"Accept": "application/json, text/event-stream"}
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": OLD, "capabilities": {}, "clientInfo": {"name": "x"}},
+}
 
 
 async def fetch(gateway: RunningGateway, path: str, token: str | None = None) -> tuple[int, str]:
@@ -63,6 +72,65 @@ async def test_a_gateway_that_shuts_down_is_not_ready() -> None:
         await gateway.gateway.drain(1)
         assert await fetch(gateway, "/readyz") == (503, "shutting down\n")
         assert await fetch(gateway, "/healthz") == (200, "ok\n")
+
+
+class HeldClock(SystemClock):
+    """Time goes on, but a sleep ends when it is told to."""
+
+    def __init__(self) -> None:
+        self.is_over = asyncio.Event()
+
+    async def sleep(self, seconds: float) -> None:
+        await self.is_over.wait()
+
+
+async def test_until_load_balancers_noticed_calls_are_served_by_a_gateway_that_shuts_down() -> None:
+    async with running_gateway({"demo": STDIO_DEMO}) as gateway, gateway.connect() as client:
+        clock = gateway.gateway.clock = HeldClock()
+        ending = asyncio.ensure_future(gateway.gateway.drain(PATIENCE_S, notice_s=5))
+        await ManualClock.settle()
+        assert await fetch(gateway, "/readyz") == (503, "shutting down\n")
+        assert not (await client.call_tool("add", {"a": 1, "b": 2})).is_error
+        clock.is_over.set()
+        await ending
+        with pytest.raises(ServerError, match="this call was not begun"):
+            await client.call_tool("add", {"a": 1, "b": 2})
+        async with (
+            aiohttp.ClientSession() as session,
+            session.post(gateway.url("/mcp"), json=HELLO, headers=ACCEPT) as response,
+        ):
+            assert (response.status, response.headers["Retry-After"]) == (503, "1")
+
+
+@pytest.mark.parametrize("version", [OLD, NEW])
+async def test_a_call_that_a_gateway_did_not_wait_for_gets_one_error_that_says_so(
+    version: str,
+) -> None:
+    async with (
+        running_gateway({"demo": STDIO_DEMO}) as gateway,
+        gateway.connect(protocol_version=version) as client,
+        asyncio.timeout(PATIENCE_S),
+    ):
+        waiting = asyncio.ensure_future(client.call_tool("wait", {"seconds": 600}))
+        await seen(gateway, lambda event: isinstance(event, FrameSent) and has_name(event, "wait"))
+        await gateway.gateway.drain(0)
+        with pytest.raises(ServerError, match="demo may have carried it out"):
+            await waiting
+
+
+async def test_an_open_stream_ends_with_a_hint_when_to_come_back() -> None:
+    limits = TransportLimits(retry_ms=1234)
+    async with (
+        running_gateway({"demo": STDIO_DEMO}, limits=limits) as gateway,
+        aiohttp.ClientSession() as session,
+        asyncio.timeout(PATIENCE_S),
+    ):
+        async with session.post(gateway.url("/mcp"), json=HELLO, headers=ACCEPT) as response:
+            headers = ACCEPT | {"Mcp-Session-Id": response.headers["Mcp-Session-Id"]}
+        async with session.get(gateway.url("/mcp"), headers=headers) as response:
+            assert b"retry: 1234" in await response.content.readuntil(b"\n\n")
+            gateway.app.close()
+            assert b"retry: 1234" in await response.content.read()
 
 
 async def test_a_gateway_whose_server_hangs_is_ready_after_its_startup_budget() -> None:

@@ -301,7 +301,6 @@ async def _serve_http(running: _Running, options: GatewayOptions) -> None:
 
 async def _serve_stdio(running: _Running, _options: GatewayOptions) -> None:
     from mcplens.background import Background
-    from mcplens.gateway.service import DRAIN_S
     from mcplens.inbound.stdio import serve_stdio
 
     service = running.service
@@ -311,12 +310,13 @@ async def _serve_stdio(running: _Running, _options: GatewayOptions) -> None:
     handler = service.stdio_handler()
     work, closed = Background(), asyncio.Event()
     clock = service.gateway.clock
-    serving = work.start(serve_stdio(handler, clock, grace_s=DRAIN_S, closed=closed), "serve stdio")
+    drain_s = service.published.settings.drain_s
+    serving = work.start(serve_stdio(handler, clock, grace_s=drain_s, closed=closed), "serve stdio")
     stopping = work.start(stop.wait(), "wait for a signal")
     async with _shown(running):
         await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
     if not (serving.done() or closed.is_set()):  # a client that has left waits for nothing
-        await service.gateway.drain(DRAIN_S)
+        await service.gateway.drain(drain_s)
     await work.end()
 
 

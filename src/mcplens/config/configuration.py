@@ -224,6 +224,7 @@ def _merge(files: list[_File]) -> Configuration:
     top: dict[str, Any] = {}
     origins: dict[str, tuple[SettingOrigin, ...]] = {}
     for file in files:
+        users_win = () if file.source.scope == "given" else _USERS_WIN
         for entry in file.servers:
             if entry.name not in servers:
                 servers[entry.name] = entry
@@ -234,13 +235,13 @@ def _merge(files: list[_File]) -> Configuration:
                     winner, remarks=(*winner.remarks, remark)
                 )
         for field, value in file.top.items():
-            if field in _USERS_WIN and field not in _MERGED:
+            if field in users_win and field not in _MERGED:
                 origins[field] = (file.origins[field],)
             elif field in _TOGETHER or field not in origins:
                 origins[field] = (*origins.get(field, ()), file.origins[field])
-            if field == "views":
+            if field == "views" and users_win:
                 top[field] = {**top.get(field, {}), **value}
-            elif field in _USERS_WIN:
+            elif field in users_win:
                 top[field] = value
             elif field in _MERGED:
                 top[field] = {**value, **top.get(field, {})}

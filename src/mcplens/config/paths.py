@@ -32,12 +32,15 @@ def user_file(here: Environment | None = None) -> str:
 def find_files(path: str | None = None, here: Environment | None = None) -> tuple[Source, ...]:
     """The files of the configuration, in order of precedence.
 
-    A file named by `path` or by MCPLENS_CONFIG need not exist; others do.
+    A file named by `path` or by MCPLENS_CONFIG need not exist; others do. A folder that is so named
+    stands for the files in it.
     """
     here = here or current_environment()
     named = path or here.environ.get(VARIABLE)
     if named:
-        return (Source(KIND, here.absolute(named, here.cwd), "given"),)
+        given = here.absolute(named, here.cwd)
+        files = files_in(given) or [given]  # an empty folder is an error when it is read
+        return tuple(Source(KIND, file, "given") for file in files)
     found = []
     user = user_file(here)
     for folder in walk_upward(here):
@@ -49,6 +52,19 @@ def find_files(path: str | None = None, here: Environment | None = None) -> tupl
     if os.path.isfile(user):
         found.append(Source(KIND, user, "user"))
     return tuple(found)
+
+
+def files_in(folder: str) -> list[str]:
+    """The `*.json` files of a folder by name, without hidden ones; none if it is no folder."""
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    return [
+        os.path.join(folder, name)
+        for name in names
+        if name.endswith(".json") and not name.startswith(".")
+    ]
 
 
 def _is_same(one: str, other: str) -> bool:

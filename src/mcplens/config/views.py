@@ -81,6 +81,8 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     listen: str = "127.0.0.1:0"
     stale_for_s: float = 600.0
     startup_budget_s: float = 5.0
+    notice_s: float = 0.0
+    drain_s: float = 10.0
     limits: Limits = Limits()
 
 
@@ -171,6 +173,8 @@ GATEWAY_KEYS: Final[Mapping[str, tuple[str, Reader]]] = {
     "listen": ("listen", address),
     "staleForSeconds": ("stale_for_s", seconds),
     "startupBudgetSeconds": ("startup_budget_s", seconds),
+    "noticeSeconds": ("notice_s", seconds),
+    "drainSeconds": ("drain_s", seconds),
     "limits": ("limits", _limits),
 }
 

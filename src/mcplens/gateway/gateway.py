@@ -12,6 +12,7 @@ import contextlib
 import itertools
 import secrets
 from collections.abc import Iterable
+from enum import Enum
 from typing import TYPE_CHECKING, Any, Final
 
 from mcplens.background import Background
@@ -34,10 +35,12 @@ from mcplens.gateway.inbound_call import InboundCall, opened
 from mcplens.gateway.inbound_client import InboundClient
 from mcplens.gateway.list_search import ListSearch
 from mcplens.gateway.live_lists import lists_of
+from mcplens.gateway.refused import given_up
 from mcplens.gateway.statistics import CallStatistics
 from mcplens.gateway.suspended_calls import SuspendedCalls
 from mcplens.gateway.task_owners import TaskOwners
 from mcplens.inbound.peer import LISTEN, Peer
+from mcplens.inbound.refusal import INTERNAL_ERROR
 from mcplens.protocol.frames import Frame
 from mcplens.session.attribution import Link
 from mcplens.session.question_handler import ServerRequest
@@ -47,6 +50,14 @@ if TYPE_CHECKING:
 
 # Our mark in the capabilities of a gateway: which gateways a client reaches through it.
 GATEWAY_MARK: Final = "mcplens/gateway"
+
+
+class Stage(Enum):
+    """How far the orderly end of a gateway has come."""
+
+    SERVING = "serving"
+    LEAVING = "leaving"  # not ready any more, but calls are served until load balancers noticed
+    DRAINING = "draining"  # new calls are refused, those under way are finished
 
 
 class Gateway(ServerListener):
@@ -78,7 +89,7 @@ class Gateway(ServerListener):
         self.call_limits = CallLimits(self.settings.limits, clock)
         self.audit_log: AuditLog | None = None  # set by who starts the gateway
         self.left_out: dict[str, str] = {}  # why servers of the configuration are not served
-        self.is_draining = False
+        self.stage = Stage.SERVING
         self._ready_by = clock.monotonic() + self.settings.startup_budget_s
         self._handlers: dict[str, InboundHandler] = {}
         self._publish = bus.publish_as("")
@@ -340,14 +351,34 @@ class Gateway(ServerListener):
 
     # -- its end -----------------------------------------------------------------------------------
 
-    async def drain(self, timeout_s: float) -> None:
-        """Accept nothing new, and wait for what is under way, at most this long."""
-        self.is_draining = True
+    @property
+    def is_draining(self) -> bool:
+        """Whether it is about to end: it is not ready, and soon refuses calls."""
+        return self.stage is not Stage.SERVING
+
+    async def drain(self, timeout_s: float, *, notice_s: float = 0.0) -> None:
+        """End in order: not ready at once, and after `notice_s` new calls are refused.
+
+        Those under way are finished; what takes longer than `timeout_s` is given up, and its
+        clients are told so.
+        """
+        self.stage = Stage.LEAVING
+        if notice_s > 0:
+            await self.clock.sleep(notice_s)
+        self.stage = Stage.DRAINING
         try:
             async with asyncio.timeout(timeout_s):
                 await self._idle.wait()
         except TimeoutError:
-            return
+            self._give_up_calls()
+
+    def _give_up_calls(self) -> None:
+        for client in list(self.clients.values()):
+            for call in list(client.calls.values()):
+                if call.method != LISTEN:
+                    message, data = given_up(call.server_id)
+                    client.peer.refuse(call.id, INTERNAL_ERROR, message, data)
+                call.cancel()
 
     async def close(self) -> None:
         self._unlisten()

@@ -18,12 +18,12 @@ from typing import Any, Final
 from mcplens.downstream.server_connection import ServerConnection
 from mcplens.errors import InspectorError, ServerError, classify
 from mcplens.gateway.catalog import ChangedList, Kind
-from mcplens.gateway.gateway import Gateway
+from mcplens.gateway.gateway import Gateway, Stage
 from mcplens.gateway.inbound_call import MAX_NAME, NOT_CACHED, InboundCall
 from mcplens.gateway.inbound_client import InboundClient
 from mcplens.gateway.own_methods import Description, OwnMethods
 from mcplens.gateway.plain_calls import PlainCalls
-from mcplens.gateway.refused import Refused, advice_for, forget_frames, naming
+from mcplens.gateway.refused import Refused, advice_for, forget_frames, naming, shutting_down
 from mcplens.gateway.tasks import TaskRequests
 from mcplens.gateway.wire import (
     COMPLETE,
@@ -34,6 +34,7 @@ from mcplens.gateway.wire import (
     result_message,
     text_of,
 )
+from mcplens.inbound.exchange import JSON
 from mcplens.inbound.peer import Peer
 from mcplens.inbound.refusal import (
     INTERNAL_ERROR,
@@ -45,7 +46,7 @@ from mcplens.inbound.request_validation import HeaderParameters, Incoming
 from mcplens.protocol.eras import (
     Era,
 )
-from mcplens.protocol.frames import Frame
+from mcplens.protocol.frames import Frame, RequestId, encode_error
 from mcplens.protocol.frames import Kind as FrameKind
 from mcplens.protocol.secret_masking import mask_url
 from mcplens.session.raw_calls import error_member, read_params
@@ -167,7 +168,8 @@ class InboundHandler(ABC):
             peer.answer(request_id, data)
         except Refused as refused:
             outcome = "refused"
-            peer.refuse(request_id, refused.code, str(refused), refused.data)
+            if refused.retry_after_s is None or not _send_elsewhere(peer, request_id, refused):
+                peer.refuse(request_id, refused.code, str(refused), refused.data)
         except ServerError as error:
             outcome = "error"
             self._pass_error_on(call, error)
@@ -207,8 +209,8 @@ class InboundHandler(ABC):
 
     async def _answer(self, call: InboundCall) -> bytes:
         method = call.method
-        if self.gateway.is_draining:
-            raise Refused(INTERNAL_ERROR, "the gateway is shutting down; connect again later")
+        if self.gateway.stage is Stage.DRAINING:
+            raise shutting_down()
         if method in (HANDSHAKE_ONLY if call.is_stateless else STATELESS_ONLY):
             raise unknown_method(method)
         is_unknown = not call.is_stateless and call.client.peer.protocol_version is None
@@ -237,6 +239,13 @@ class InboundHandler(ABC):
             self.gateway.spawn(self.gateway.client_sessions.roots_changed(client), "new roots")
         elif frame.method != "notifications/initialized":
             self.client_notified(client, frame)
+
+
+def _send_elsewhere(peer: Peer, request_id: RequestId, refused: Refused) -> bool:
+    """Refuse a call by HTTP, so that a load balancer sends it to another replica."""
+    body = encode_error(request_id, refused.code, str(refused), refused.data)
+    headers = {"Retry-After": str(refused.retry_after_s), "Connection": "close"}
+    return peer.reject(request_id, 503, JSON, body, headers)
 
 
 def _name_in(params: dict[str, Any]) -> str | None:

@@ -16,6 +16,7 @@ import msgspec
 
 from mcplens.downstream.options import StartedRequest
 from mcplens.downstream.server_connection import ServerConnection
+from mcplens.gateway.gateway import Stage
 from mcplens.gateway.inbound_call import MAX_NAME, InboundCall, is_stateless_server
 from mcplens.gateway.tasks import TaskRequests, may_become_task
 from mcplens.gateway.wire import result_message
@@ -57,7 +58,7 @@ class PlainCalls:
         """Send a call, if it is a plain one; False leaves it to a task."""
         gateway = self._gateway
         is_introduced = call.is_stateless or call.client.peer.protocol_version is not None
-        if gateway.is_draining or not is_introduced:
+        if gateway.stage is Stage.DRAINING or not is_introduced:
             return False
         try:
             params = read_params(call.body)

@@ -7,15 +7,33 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from mcplens.errors import InspectorError
+from mcplens.inbound.refusal import INTERNAL_ERROR
 
 
 class Refused(Exception):
     """A request that is answered with an error of ours."""
 
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
+    def __init__(
+        self, code: int, message: str, data: Any = None, *, retry_after_s: int | None = None
+    ) -> None:
         super().__init__(message)
         self.code = code
         self.data = data
+        # Over HTTP it is then a 503: nothing was begun, and a load balancer may send it elsewhere.
+        self.retry_after_s = retry_after_s
+
+
+def shutting_down() -> Refused:
+    """The refusal of a call that comes after a gateway was told to stop."""
+    text = "the gateway is shutting down, and this call was not begun; connect again later"
+    return Refused(INTERNAL_ERROR, text, retry_after_s=1)
+
+
+def given_up(server_id: str) -> tuple[str, dict[str, Any]]:
+    """What the client of a call is told that a gateway which ends did not wait for any longer."""
+    what = f"{server_id} may have carried it out" if server_id else "nothing was carried out"
+    text = f"the gateway was shut down before this call was finished; {what}"
+    return text, {"code": "CONNECTION_LOST", "server": server_id}
 
 
 def naming(server_id: str, error: InspectorError) -> str:

@@ -32,8 +32,6 @@ from mcplens.known_secrets import known_secrets
 from mcplens.transports.network import is_loopback
 from mcplens.version import VERSION
 
-# How long calls that are under way may go on after the gateway was told to stop.
-DRAIN_S: Final = 10.0
 # Files that each server and the gateway itself need at least: pipes, sockets, the recording.
 _FILES_PER_SERVER: Final = 8
 _FILES_OF_OUR_OWN: Final = 128
@@ -292,7 +290,8 @@ class GatewayService:
             try:
                 yield served
             finally:
-                await self.gateway.drain(DRAIN_S)
+                settings = self.published.settings
+                await self.gateway.drain(settings.drain_s, notice_s=settings.notice_s)
                 self.address = self.token = None
 
     def stdio_handler(self) -> ViewHandler:

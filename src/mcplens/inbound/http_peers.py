@@ -7,12 +7,13 @@ the session's standalone stream. The endpoint (streamable_http.py) does the I/O.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import msgspec
 
 from mcplens.clock import Clock
+from mcplens.inbound.exchange import NO_HEADERS
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.peer import Peer, PeerHandler
 from mcplens.inbound.session_table import new_session_id
@@ -29,6 +30,7 @@ class Rejection(msgspec.Struct, frozen=True):
     status: int
     content_type: str
     body: bytes
+    headers: Mapping[str, str] = NO_HEADERS
 
 
 class PendingPost:
@@ -114,12 +116,19 @@ class HttpSessionPeer(Peer):
             post.wake()
         return post.stream
 
-    def reject(self, request_id: RequestId, status: int, content_type: str, body: bytes) -> bool:
+    def reject(
+        self,
+        request_id: RequestId,
+        status: int,
+        content_type: str,
+        body: bytes,
+        headers: Mapping[str, str] = NO_HEADERS,
+    ) -> bool:
         post = self._posts.get(request_id)
         if post is None or post.stream is not None:
             return False
         self._waiting.pop(request_id, None)
-        post.rejection = Rejection(status, content_type, body)
+        post.rejection = Rejection(status, content_type, body, headers)
         self._settle(request_id)
         return True
 
@@ -173,6 +182,12 @@ class HttpSessionPeer(Peer):
         if stream.is_empty:
             self._forgot(stream)
 
+    def hang_up_all(self, retry_ms: int) -> None:
+        """End the connections of all streams; clients that can resume are told when to."""
+        for stream in self.streams.values():
+            if self.can_resume and not stream.is_finished:
+                stream.hang_up(retry_ms)
+
     def _forgot(self, stream: Stream) -> None:
         if stream.is_finished:
             self.streams.pop(stream.name, None)
@@ -215,11 +230,18 @@ class StatelessPeer(Peer):
             self.post.wake()
         return self.send_queue
 
-    def reject(self, request_id: RequestId, status: int, content_type: str, body: bytes) -> bool:
+    def reject(
+        self,
+        request_id: RequestId,
+        status: int,
+        content_type: str,
+        body: bytes,
+        headers: Mapping[str, str] = NO_HEADERS,
+    ) -> bool:
         if self.send_queue is not None:
             return False
         self._waiting.pop(request_id, None)
-        self.post.rejection = Rejection(status, content_type, body)
+        self.post.rejection = Rejection(status, content_type, body, headers)
         self._end()
         return True
 

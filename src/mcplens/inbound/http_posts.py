@@ -124,7 +124,7 @@ class SessionPosted(Posted):
             self._introduce()
         if post.rejection is not None:
             rejection = post.rejection
-            return rejection.status, rejection.body, rejection.content_type, NO_HEADERS
+            return rejection.status, rejection.body, rejection.content_type, rejection.headers
         if post.answer is not None:
             return 200, post.answer, JSON, self.headers
         return None if post.stream is not None else ACCEPTED
@@ -170,7 +170,7 @@ class StatelessPosted(Posted):
         post = self.post
         if post.rejection is not None:
             rejection = post.rejection
-            return rejection.status, rejection.body, rejection.content_type, NO_HEADERS
+            return rejection.status, rejection.body, rejection.content_type, rejection.headers
         if post.answer is not None:
             return status_of(post.error_code), post.answer, JSON, NO_HEADERS
         return None if self.peer.send_queue is not None else ACCEPTED

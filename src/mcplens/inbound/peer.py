@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Protocol
 
+from mcplens.inbound.exchange import NO_HEADERS
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.refusal import HTTP_REFUSAL, INTERNAL_ERROR, INVALID_REQUEST, Refusal
 from mcplens.inbound.request_validation import (
@@ -105,8 +106,15 @@ class Peer(ABC):
         if self._waiting.pop(request_id, None) is not None and self.is_open:
             self._put_nothing(request_id)
 
-    def reject(self, request_id: RequestId, status: int, content_type: str, body: bytes) -> bool:
-        """Answer by HTTP itself, as a broken proxy would; False where there is no HTTP."""
+    def reject(
+        self,
+        request_id: RequestId,
+        status: int,
+        content_type: str,
+        body: bytes,
+        headers: Mapping[str, str] = NO_HEADERS,
+    ) -> bool:
+        """Answer by HTTP itself, as a proxy would; False where there is no HTTP."""
         return False
 
     def hang_up(self, request_id: RequestId, retry_ms: int) -> bool:

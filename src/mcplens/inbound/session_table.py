@@ -6,6 +6,7 @@ Used by both HTTP transports that have sessions (2025-11-25 and before).
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
 from typing import Generic, Protocol, TypeVar
 
 from mcplens.clock import Clock, Timer
@@ -46,6 +47,9 @@ class SessionTable(Generic[S]):
 
     def __len__(self) -> int:
         return len(self._sessions)
+
+    def __iter__(self) -> Iterator[S]:
+        return iter(list(self._sessions.values()))
 
     def __contains__(self, session_id: str) -> bool:
         return session_id in self._sessions

@@ -65,7 +65,9 @@ class StreamableHttp:
         return f"<StreamableHttp {self.sessions!r}, {len(self._requests)} stateless requests>"
 
     def close(self) -> None:
-        """End all sessions and streams."""
+        """End all sessions and streams; a client that comes back may find another replica."""
+        for session in self.sessions:
+            session.hang_up_all(self._limits.retry_ms)
         self.sessions.close_all("the server is closing")
         for request in list(self._requests):
             request.close("the server is closing")
@@ -301,7 +303,7 @@ class StreamableHttp:
                 after += 1
                 await exchange.write(event(data, id=f"{stream.name}-{after}"))
                 stream.deliver(after)
-            if stream.is_finished:
+            if stream.is_finished and stream.retry_ms is None:
                 break
             if stream.retry_ms is not None:
                 retry_ms, stream.retry_ms = stream.retry_ms, None
