@@ -266,10 +266,11 @@ def limited(**limits: int) -> GatewaySettings:
     return GatewaySettings(limits=Limits(**limits))
 
 
-@pytest.mark.parametrize("limit", ["calls_per_client", "calls_per_server"])
+@pytest.mark.parametrize("limit", ["calls_per_client", "calls_per_server", "calls_per_view"])
 async def test_a_call_beyond_the_limit_is_refused_and_one_after_it_works(limit: str) -> None:
+    settings = limited(**{limit: 1}, waiting_calls=0)
     async with (
-        running_gateway({"demo": STDIO_DEMO}, settings=limited(**{limit: 1})) as gateway,
+        running_gateway({"demo": STDIO_DEMO}, settings=settings) as gateway,
         gateway.connect() as client,
         asyncio.timeout(PATIENCE_S),
     ):
@@ -283,8 +284,22 @@ async def test_a_call_beyond_the_limit_is_refused_and_one_after_it_works(limit: 
         await client.call_tool("add", {"a": 1, "b": 2})
 
 
-async def test_calls_faster_than_allowed_are_refused() -> None:
-    settings = limited(calls_per_second=2)
+@pytest.mark.parametrize(
+    ("limit", "told"),
+    [
+        ("calls_per_second", "2 calls per second (limits.callsPerSecond)"),
+        (
+            "calls_per_second_per_view",
+            "2 calls per second at /mcp (limits.callsPerSecondPerView)",
+        ),
+        (
+            "calls_per_second_per_server",
+            "2 calls of demo per second (limits.callsPerSecondPerServer)",
+        ),
+    ],
+)
+async def test_calls_faster_than_allowed_are_refused(limit: str, told: str) -> None:
+    settings = limited(**{limit: 2})
     async with running_gateway({"demo": STDIO_DEMO}, settings=settings) as gateway:
         for version in (OLD, NEW):
             async with gateway.connect(protocol_version=version) as client:
@@ -295,7 +310,7 @@ async def test_calls_faster_than_allowed_are_refused() -> None:
                     except ServerError as error:
                         refused.append(error)
             assert refused
-            assert "2 calls per second (limits.callsPerSecond)" in refused[0].message
+            assert told in refused[0].message
 
 
 # -- starting -------------------------------------------------------------------------------------

@@ -72,7 +72,15 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     calls_per_client: int | None = None
     calls_per_server: int | None = None
     calls_per_second: int | None = None
+    calls_per_view: int | None = None
+    calls_per_second_per_view: int | None = None
+    calls_per_second_per_server: int | None = None
+    waiting_calls: int | None = None
     request_bytes: int | None = None
+
+    @property
+    def has_view_limits(self) -> bool:
+        return self.calls_per_view is not None or self.calls_per_second_per_view is not None
 
 
 class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,6 +150,10 @@ LIMIT_KEYS: Final[Mapping[str, tuple[str, Reader]]] = {
     "callsPerClient": ("calls_per_client", AtLeast(1)),
     "callsPerServer": ("calls_per_server", AtLeast(1)),
     "callsPerSecond": ("calls_per_second", AtLeast(1)),
+    "callsPerView": ("calls_per_view", AtLeast(1)),
+    "callsPerSecondPerView": ("calls_per_second_per_view", AtLeast(1)),
+    "callsPerSecondPerServer": ("calls_per_second_per_server", AtLeast(1)),
+    "waitingCalls": ("waiting_calls", AtLeast(0)),
     "requestBytes": ("request_bytes", AtLeast(1024)),
 }
 

@@ -52,6 +52,7 @@ class CallOptions(msgspec.Struct, frozen=True, kw_only=True):
     """What the caller of one request says about it; see `ServerConnection.request`."""
 
     timeout_s: float | None = None  # None: that of the server; covers queue, connecting and call
+    waited_s: float = 0.0  # for its turn, before the request was made: part of its time
     call_id: str | None = None
     inbound_seq: int | None = None
     hooks: Hooks | None = None

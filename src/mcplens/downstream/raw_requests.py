@@ -84,6 +84,7 @@ class RawRequests:
             if self._held is not None:
                 await self._held.wait()
                 began = self._clock.monotonic()
+            began -= options.waited_s
             deadline = self.deadline(began, budget_s)
             call_id = options.call_id or self._new_call_id()
             tag = CallTag(call_id=call_id, inbound_seq=options.inbound_seq)

@@ -333,6 +333,7 @@ class Gateway(ServerListener):
 
     def servers_changed(self) -> None:
         self.spawn(self.era_sessions.drop_gone(), "close second sessions")
+        self.call_limits.forget_servers(set(self.servers.connections))
         for server_id in [*self.servers.connections, ""]:
             for kind in KINDS:
                 self.fan_out.list_changed(server_id, kind)

@@ -60,6 +60,8 @@ HANDSHAKE_ONLY: Final = frozenset(
      "tasks/list", "tasks/result"}
 )  # fmt: skip
 STATELESS_ONLY: Final = frozenset({"server/discover", "subscriptions/listen", "tasks/update"})
+# These go on with what a server has begun: it may wait for them, so they wait for no place.
+_CONTINUATIONS: Final = frozenset({"tasks/cancel", "tasks/update"})
 # What a server wrote of itself is passed on up to this length.
 MAX_INSTRUCTIONS: Final = 100_000
 
@@ -224,7 +226,9 @@ class InboundHandler(ABC):
         except ValueError as problem:
             raise Refused(INVALID_PARAMS, str(problem)) from None
         call.name = _name_in(params)
-        self.gateway.call_limits.admit(call)
+        call.is_continuation = method in _CONTINUATIONS or "requestState" in params
+        if not call.is_counted:
+            self.gateway.call_limits.admit(call)
         return await self.passed_on(call, params)
 
     # -- notifications -----------------------------------------------------------------------------

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from mcplens.downstream.server_connection import ServerConnection
     from mcplens.gateway.gateway import Gateway
     from mcplens.gateway.plain_calls import SentCall
+    from mcplens.gateway.server_places import ServerPlaces
 
 CAPABILITY_OF: Final = {
     "sampling/createMessage": "sampling",
@@ -112,6 +113,10 @@ class InboundCall:
         self.declares_tasks = False  # to a 2026-07-28 server, for a client of 2025-11-25
         self.answered_id: RequestId | None = None  # of the last answered request to the server
         self.is_counted = False  # among the calls under way of its client
+        self.is_counted_in_view = False
+        self.is_continuation = False  # of a call that a server works on already: it never waits
+        self.place: ServerPlaces | None = None  # that it has at its server
+        self.waited_s = 0.0  # for that place
         self.started_at = gateway.clock.monotonic()
         self.task: asyncio.Task[None] | None = None
         self.sent: SentCall | None = None  # while no task serves it
@@ -155,10 +160,14 @@ class InboundCall:
 
         Raises:
             Refused: the server has too many calls under way.
+            TimeoutExpired: no place at the server in time.
             InspectorError: there is no connection.
         """
-        self.gateway.call_limits.passed_on(self, connection.server_id)
+        limits = self.gateway.call_limits
         self.server_id = connection.server_id
+        if not limits.take_place(self, connection):
+            budget_s = self._budget_s(self.method) or connection.timeouts.call_s
+            await limits.wait_for_place(self, connection, budget_s)
         return await self.gateway.session_for(connection, self.client)
 
     async def send(self, session: ServerConnection, method: str, params: dict[str, Any]) -> bytes:
@@ -194,9 +203,14 @@ class InboundCall:
             wants_progress=self.hop.progress_token is not ABSENT,
             headers=self.passed_headers(),
             answers_input=answers_input,
-            timeout_s=RESULT_WITHIN_S if method == "tasks/result" else None,
+            timeout_s=self._budget_s(method),
+            waited_s=self.waited_s,
             started=self.started,
         )
+
+    def _budget_s(self, method: str) -> float | None:
+        """How long a request may take; None: as long as the server's others."""
+        return RESULT_WITHIN_S if method == "tasks/result" else None
 
     def passed_headers(self) -> dict[str, str] | None:
         """Headers that repeat arguments; gateways must pass on those that they do not know."""

@@ -61,6 +61,11 @@ class InboundClient:
         """Who owns tasks and suspended calls: the session, or in 2026-07-28 the caller."""
         return f"caller:{self.peer.caller}" if self.is_stateless else self.id
 
+    @property
+    def turn_key(self) -> str:
+        """Who waits in turn with others: callers of 2026-07-28 may share a token."""
+        return f"{self.key} {self.name}" if self.is_stateless else self.id
+
     def introduce(self, info: Any, capabilities: Any) -> None:
         """The client said who it is and what it can do."""
         self.info = info if isinstance(info, dict) else {}

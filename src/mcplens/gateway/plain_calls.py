@@ -73,8 +73,10 @@ class PlainCalls:
             if not _is_plain(call, connection, params):
                 return False
             call.name = name[:MAX_NAME]
-            gateway.call_limits.admit(call)
-            gateway.call_limits.passed_on(call, connection.server_id)
+            limits = gateway.call_limits
+            limits.admit(call)
+            if not limits.take_place(call, connection):
+                return False  # a task waits for a place
             call.server_id = connection.server_id
             if call.is_stateless:
                 call.add_envelope(params)

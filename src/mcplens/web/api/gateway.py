@@ -26,6 +26,7 @@ from mcplens.downstream.server_connection import ServerConnection
 from mcplens.errors import InspectorError
 from mcplens.gateway.audit_log import AuditLine, tail
 from mcplens.gateway.gateway import Gateway
+from mcplens.gateway.server_places import WAITING_CALLS
 from mcplens.gateway.service import GatewayService, inbound_limits
 from mcplens.gateway.view_handler import ViewHandler
 from mcplens.inbound.limits import Limits
@@ -206,6 +207,7 @@ def _limits(service: GatewayService) -> list[GatewayLimitView]:
     inbound: Limits = inbound_limits(service.published.settings)
     nearest = gateway.call_limits.nearest()
     names = {client.key: client.name for client in gateway.clients.values()}
+    waiting = WAITING_CALLS if chosen.waiting_calls is None else chosen.waiting_calls
     sessions = sum(not client.is_stateless for client in gateway.clients.values())
 
     def counted(name: str, most: int | None, is_set: bool) -> GatewayLimitView:
@@ -219,6 +221,16 @@ def _limits(service: GatewayService) -> list[GatewayLimitView]:
         counted("callsPerClient", inbound.max_requests, chosen.calls_per_client is not None),
         counted("callsPerServer", chosen.calls_per_server, chosen.calls_per_server is not None),
         counted("callsPerSecond", chosen.calls_per_second, chosen.calls_per_second is not None),
+        *(
+            counted(name, most, True)
+            for name, most in (
+                ("callsPerView", chosen.calls_per_view),
+                ("callsPerSecondPerView", chosen.calls_per_second_per_view),
+                ("callsPerSecondPerServer", chosen.calls_per_second_per_server),
+            )
+            if most is not None
+        ),
+        counted("waitingCalls", waiting, chosen.waiting_calls is not None),
         GatewayLimitView(
             "requestBytes", inbound.max_message_bytes, None, None, chosen.request_bytes is not None
         ),

@@ -10,6 +10,10 @@ const LABELS: Record<string, string> = {
   callsPerClient: "Calls at once of a client",
   callsPerServer: "Calls at once of a server",
   callsPerSecond: "Calls per second of a client",
+  callsPerView: "Calls at once of a view",
+  callsPerSecondPerView: "Calls per second of a view",
+  callsPerSecondPerServer: "Calls per second of a server",
+  waitingCalls: "Calls of a client that wait for a server",
   requestBytes: "Size of a request",
 };
 
