@@ -325,6 +325,67 @@ def test_a_cassette_is_recorded_once_and_answers_afterwards(project: pytest.Pyte
     assert "there is no cassette" in done.stdout.str()
 
 
+GROWING = f"""
+import pytest
+
+async def answer(question):
+    return {{"action": "accept", "content": {{"name": "Ada"}}}}
+
+def check(assert_tool):
+    assert_tool("add", {{"a": 2, "b": 3}}, structured={{"sum": 5}})
+    if MORE:
+        assert_tool("progress-steps", {{"steps": 2, "seconds": 0}}, progress=2)
+        assert_tool("elicit-form", text="Ada")
+        assert_tool("fail-result", is_error=True)
+        assert_tool("fail-error", error=True)
+    END
+
+pytestmark = pytest.mark.mcp_server({DEMO!r}, elicitation=answer)
+shared = pytest.mark.mcp_cassette(path="shared.jsonl", mode="new")
+modern = pytest.mark.mcp_cassette(path="modern.jsonl", mode="new")
+
+@shared
+@pytest.mark.mcp_revisions("2025-11-25")
+def test_one(assert_tool):
+    assert_tool("add", {{"a": 1, "b": 1}}, structured={{"sum": 2}})
+
+@shared
+@pytest.mark.mcp_revisions("2025-11-25")
+def test_two(assert_tool):
+    check(assert_tool)
+
+@modern
+@pytest.mark.mcp_revisions("2026-07-28")
+def test_modern(assert_tool):
+    check(assert_tool)
+"""
+
+
+def test_a_cassette_grows_by_the_calls_that_it_lacks(project: pytest.Pytester) -> None:
+    def run(source: str, *options: str) -> pytest.RunResult:
+        project.makepyfile(test_tape=source)
+        return project.runpytest_inprocess("-q", *options)
+
+    tapes = [project.path / "shared.jsonl", project.path / "modern.jsonl"]
+    run(GROWING.replace("MORE", "False").replace("END", "")).assert_outcomes(passed=3)
+    first = [tape.read_bytes() for tape in tapes]
+    more = GROWING.replace("MORE", "True")
+    run(more.replace("END", "0 / 0")).assert_outcomes(passed=1, failed=2)
+    assert [tape.read_bytes() for tape in tapes] == first  # a failure is not kept
+    more = more.replace("END", "")
+    run(more).assert_outcomes(passed=3)
+    for tape, before in zip(tapes, first, strict=True):
+        assert tape.read_bytes().startswith(before)
+        runs = {json.loads(line).get("run_id") for line in tape.read_text().splitlines()[1:]}
+        assert len(runs) == 1  # so that `mcplens mock` serves it
+    # The server is not needed any more, by any test; nothing is added.
+    grown = [tape.read_bytes() for tape in tapes]
+    gone = more.replace(repr(DEMO), "'./does-not-exist now'")
+    run(gone).assert_outcomes(passed=3)
+    assert [tape.read_bytes() for tape in tapes] == grown
+    assert len(list(project.path.glob("*.jsonl*"))) == len(tapes)
+
+
 def test_each_test_has_its_own_cassette(project: pytest.Pytester) -> None:
     project.makepyfile(
         test_tape=f"""
@@ -410,6 +471,42 @@ def test_secret_keys_of_entries_and_of_the_configuration_are_never_written(
     assert "structured-weather" in failed.stdout.str()
     for secret in ("Zollikofen", "Ostermundigen", "Schwarzenburg", "Muenchenbuchsee"):
         assert secret not in written
+
+
+HOSTS = f"""
+import json
+import pytest
+
+pytestmark = pytest.mark.mcp_server({DEMO!r})
+
+
+@pytest.mark.mcp_clients("claude-desktop", "vscode", mine={{"capabilities": {{}}}})
+def test_marked(mcp_client, assert_tool, request):
+    sent = [event for event in mcp_client.kept_events() if type(event).__name__ == "FrameSent"]
+    params = json.loads(sent[0].message.raw)["params"]
+    if "claude-desktop" in request.node.name:
+        assert params["capabilities"] == {{}}
+        assert params["clientInfo"]["name"] == "claude-ai"
+        assert_tool("elicit-form", is_error=True, text="capability elicitation")
+    elif "vscode" in request.node.name:
+        assert len(params["capabilities"]) == 5
+        assert_tool("elicit-form", is_error=True, text="decline")
+        assert_tool("list-roots")
+
+
+def test_by_option(mcp_client): ...
+"""
+
+
+def test_tests_run_as_well_known_hosts(project: pytest.Pytester) -> None:
+    project.makepyfile(test_hosts=HOSTS)
+    done = project.runpytest_inprocess("-v", "--mcp-clients", "codex, cursor")
+    done.assert_outcomes(passed=5)
+    done.stdout.fnmatch_lines(["*test_by_option?codex? PASSED*", "*test_by_option?cursor? PASSED*"])
+    done = project.runpytest_inprocess("--mcp-clients", "kursor")
+    text = done.stdout.str() + done.stderr.str()
+    assert "'kursor' is not one of claude-desktop, claude-code, codex, cursor, vscode" in text
+    assert "Traceback" not in text
 
 
 def test_the_plugin_costs_nothing_when_it_is_not_used(project: pytest.Pytester) -> None:

@@ -152,7 +152,7 @@ class Snapshots:
         is_kept = self._known.keys() <= set(self._known if names is None else names)
         if is_kept and not self._new and not self._gone:
             return False
-        with _locked(self.path):
+        with locked_folder(self.path):
             known = _read(self.path) | self._new
             self._known = {
                 name: value
@@ -168,7 +168,7 @@ class Snapshots:
 
 
 @contextlib.contextmanager
-def _locked(path: str) -> Iterator[None]:
+def locked_folder(path: str) -> Iterator[None]:
     """Change a file alone, by a lock on its folder: a file of its own for that would be left."""
     descriptor = -1
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, Literal
 
 from mcplens.background import Background
@@ -34,6 +34,8 @@ from mcplens.protocol.frames import ABSENT, Frame, Kind, RequestId, parse
 
 Timing = Literal["instant", "recorded"]
 Speaks = Literal["both", "recorded"]
+# Answers a request that the recording cannot answer.
+Beyond = Callable[[Playback], Awaitable[None]]
 
 _INTRODUCTIONS: Final = ("initialize", "server/discover")
 # Answered with nothing by every server; a recording may lack them.
@@ -51,7 +53,9 @@ _UPDATED: Final = "notifications/resources/updated"
 
 
 class MockServer:
-    """Serves a recording. `any_answer`: go on as recorded, whatever clients answer to questions."""
+    """Serves a recording. `any_answer`: go on as recorded, whatever clients answer to questions.
+    `beyond` answers what the recording cannot, for a client of the recorded era.
+    """
 
     def __init__(
         self,
@@ -62,6 +66,7 @@ class MockServer:
         strict: bool = False,
         any_answer: bool = False,
         speaks: Speaks = "both",
+        beyond: Beyond | None = None,
     ) -> None:
         self.recording = recording
         self.clock = clock or SystemClock()
@@ -70,6 +75,7 @@ class MockServer:
         self._is_timed = timing == "recorded"
         self._is_strict = strict
         self._speaks_both = speaks == "both"
+        self._beyond = beyond
         self._clients: dict[Peer, MockClient] = {}
         # In 2026-07-28 over HTTP a client lasts for one request, so all of them share a place.
         self._shared = Positions()
@@ -170,7 +176,7 @@ class MockServer:
         peer, identity = playback.client.peer, playback.id
         assert identity is not None
         try:
-            await self._play(playback)
+            await self._play_or_ask(playback)
             self.answered += 1
         except NotRecorded as problem:
             self.unanswered += 1
@@ -180,6 +186,14 @@ class MockServer:
             raise
         except Exception as problem:  # a message that no server should have sent, or a bug of ours
             peer.refuse(identity, INTERNAL_ERROR, f"{type(problem).__name__}: {problem}")
+
+    async def _play_or_ask(self, playback: Playback) -> None:
+        try:
+            await self._play(playback)
+        except NotRecorded:
+            if self._beyond is None or playback.is_converted:
+                raise
+            await self._beyond(playback)
 
     async def _play(self, playback: Playback) -> None:
         method, params, client = playback.method, playback.params, playback.client
@@ -364,4 +378,4 @@ def _introduction(recording: RecordedServer) -> dict[str, Any]:
     return found
 
 
-__all__ = ["NOT_RECORDED", "MockServer", "Speaks", "Timing"]
+__all__ = ["NOT_RECORDED", "Beyond", "MockServer", "Speaks", "Timing"]

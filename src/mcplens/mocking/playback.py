@@ -236,6 +236,10 @@ class Playback:
         """Send a result."""
         self._send_reply(b"result", msgspec.json.encode(result), None)
 
+    def refuse(self, error: bytes, code: int) -> None:
+        """Send an error, as JSON."""
+        self._send_reply(b"error", error, code)
+
     def _send_reply(self, name: bytes, body: bytes, error_code: int | None) -> None:
         assert self.id is not None
         identity = msgspec.json.encode(self.id)

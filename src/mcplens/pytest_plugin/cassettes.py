@@ -1,7 +1,7 @@
 """Cassettes: the session of a test, recorded once as a trace and served from it afterwards.
 
 A cassette is an ordinary trace file (secrets masked), so `mcplens mock` serves it and the web UI
-opens it. It is written only by a test that passed. Called by hooks.py.
+opens it. It is written only by a test that passed. Called by hooks.py and clients.py.
 """
 
 from __future__ import annotations
@@ -10,47 +10,94 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 import pytest
 
-from mcplens.pytest_plugin.servers import McpServer
+from mcplens.pytest_plugin.servers import (
+    McpServer,
+    given_secret_keys,
+    given_session_options,
+    running_server,
+)
 
-# none: only what was recorded; once: record if there is no cassette; all: record again.
-MODES: Final = ("none", "once", "all")
+if TYPE_CHECKING:
+    from mcplens.pytest_plugin.additions import Additions
+
+# none: only what was recorded; once: record if there is no cassette; new: also record what a
+# cassette lacks; all: record again.
+MODES: Final = ("none", "once", "new", "all")
 
 
 class Cassette(msgspec.Struct, frozen=True):
-    """A cassette of a test: its file, and whether the test is answered from it."""
+    """A cassette of a test: its file, whether the test is answered from it, and whether calls that
+    it lacks are recorded."""
 
     path: str
     is_replayed: bool
+    grows: bool
 
     @contextlib.contextmanager
-    def server(self, secret_keys: tuple[str, ...]) -> Iterator[McpServer]:
+    def server(self, request: pytest.FixtureRequest, transport: str | None) -> Iterator[McpServer]:
         """The recording as a server in this process."""
         from mcplens.mocking import MockServer, mock_transport, read_trace_file
 
-        with read_trace_file(self.path) as recording:
+        with read_trace_file(self.path) as recording, contextlib.ExitStack() as stack:
+            additions = None
+            if self.grows:
+                added = stack.enter_context(self._added(request))
+                additions = _additions(request, transport, added, recording.protocol_version)
+            beyond = None if additions is None else additions.answer
             yield McpServer(
                 recording.server_id,
-                lambda: mock_transport(MockServer(recording)),
-                secret_keys=secret_keys,
+                lambda: mock_transport(MockServer(recording, beyond=beyond)),
+                given_session_options(request),
+                secret_keys=given_secret_keys(request),
+                additions=additions,
             )
 
     @contextlib.contextmanager
     def recorded(self, request: pytest.FixtureRequest) -> Iterator[str]:
         """The path to record to; it takes the cassette's place if the test passed."""
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
+        with self._temporary() as temporary:
+            yield temporary
+            if _is_kept(request, temporary):
+                os.replace(temporary, self.path)
+
+    @contextlib.contextmanager
+    def _added(self, request: pytest.FixtureRequest) -> Iterator[str]:
+        """The path to record new calls to; they are added to the cassette if the test passed."""
+        from mcplens.collections.snapshots import locked_folder
+        from mcplens.mocking.trace_joining import append_run
+
+        with self._temporary() as temporary:
+            yield temporary
+            if _is_kept(request, temporary):
+                with locked_folder(self.path):  # several tests may share a cassette
+                    append_run(self.path, temporary)
+
+    @contextlib.contextmanager
+    def _temporary(self) -> Iterator[str]:
         temporary = f"{self.path}.{os.getpid()}.tmp"
         try:
             yield temporary
-            if not request.node.stash.get(FAILED, False) and os.path.exists(temporary):
-                os.replace(temporary, self.path)
         finally:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
+
+
+def _is_kept(request: pytest.FixtureRequest, temporary: str) -> bool:
+    return not request.node.stash.get(FAILED, False) and os.path.exists(temporary)
+
+
+def _additions(
+    request: pytest.FixtureRequest, transport: str | None, added: str, revision: str | None
+) -> Additions:
+    from mcplens.pytest_plugin.additions import Additions
+
+    return Additions(lambda: running_server(request, transport), added, revision)
 
 
 # Set by the hook that reports: the test itself failed.
@@ -81,7 +128,7 @@ def cassette_of(request: pytest.FixtureRequest) -> Cassette | None:
     is_there = os.path.isfile(path)
     if mode == "none" and not is_there:
         pytest.fail(f"there is no cassette {path}; record it with --mcp-record once", pytrace=False)
-    return Cassette(path, is_there and mode != "all")
+    return Cassette(path, is_there and mode != "all", mode == "new")
 
 
 def _given(path: str | None = None, mode: str = "once") -> tuple[str | None, str]:

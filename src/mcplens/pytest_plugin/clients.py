@@ -24,6 +24,7 @@ from mcplens.collections.test_file import TestFileProblem, TestStep, read_test_f
 from mcplens.collections.yaml_text import dump
 from mcplens.config.secret_keys import find_keys_by_server
 from mcplens.pytest_plugin.cassettes import cassette_of
+from mcplens.pytest_plugin.identities import Identity
 from mcplens.pytest_plugin.servers import McpServer
 from mcplens.session.client import Client
 from mcplens.store.recorder import Recorder
@@ -114,11 +115,12 @@ def connected(
     request: pytest.FixtureRequest,
     server: McpServer,
     revision: str | None,
-    identity: Mapping[str, Any],
+    identity: Identity | Mapping[str, Any],
 ) -> Iterator[Session]:
     """A connected session; its server has ended when the block has."""
     bus = Bus(SystemClock())
-    options: dict[str, Any] = {**_OPTIONS, **server.options, **identity}
+    own = identity.options(server.options) if isinstance(identity, Identity) else identity
+    options: dict[str, Any] = {**_OPTIONS, **server.options, **own}
     if revision is not None:
         options["protocol_version"] = revision
     keys = (
@@ -134,6 +136,9 @@ def connected(
         trace = _trace_path(request)
         if trace is not None:
             _record(request, bus, trace, keys, stack)
+        additions = server.additions
+        if additions is not None:
+            additions.options, additions.secret_keys = dict(options), keys
         connection = connect_sync(server.target, bus=bus, server_id=server.name, **options)
         client = connection.open()
         try:
@@ -142,6 +147,8 @@ def connected(
         finally:
             with contextlib.suppress(Exception):  # a lost connection is the test's own business
                 client.disconnect()  # waits for the end of the process
+            if additions is not None:
+                client.run_in_loop(lambda _: additions.close())
             connection.close()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,6 +10,7 @@ import pytest
 
 if TYPE_CHECKING:
     from mcplens.pytest_plugin.clients import AssertTool
+    from mcplens.pytest_plugin.identities import Identity
     from mcplens.pytest_plugin.servers import McpServer
 
 _SUFFIX: Final = ".mcp.yaml"
@@ -18,10 +19,11 @@ _MARKS: Final = (
     "a URL or a configured name; options are those of mcplens.connect()",
     "mcp_revisions(*revisions): run the test with each of these protocol revisions",
     "mcp_transports(*names): run the test over each of these transports of its mcp_server",
-    "mcp_clients(**options): run the test as each of these clients, by name; options are those of "
+    "mcp_clients(*hosts, **options): run the test as each of these clients: well-known hosts "
+    "(claude-desktop, claude-code, codex, cursor, vscode), or your own by name with options of "
     "mcplens.connect(), such as client_info, capabilities and request_timeout_s",
     "mcp_cassette(path=None, mode='once'): record the session of the test to a trace, and answer "
-    "from it afterwards; modes are none, once and all",
+    "from it afterwards; modes are none, once, new and all",
 )
 # What a test talked to, for the report of its failure.
 _SESSIONS: Final = pytest.StashKey[list[Any]]()
@@ -35,11 +37,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="LIST",
         help="run each test with mcp_client with these protocol revisions, separated by commas",
     )
+    group.addoption(
+        "--mcp-clients",
+        metavar="LIST",
+        help="run each test with mcp_client as these well-known hosts, separated by commas, or all",
+    )
     group.addoption("--mcp-update", action="store_true", help="write the snapshots of MCP results")
     group.addoption(
         "--mcp-trace-dir", metavar="FOLDER", help="write a trace of each session and file here"
     )
-    group.addoption("--mcp-record", metavar="MODE", help="mode of all cassettes: none, once or all")
+    group.addoption(
+        "--mcp-record", metavar="MODE", help="mode of all cassettes: none, once, new or all"
+    )
     parser.addini("mcp_server", "the server of tests without a mark", default="")
     parser.addini("mcp_collect", "collect *.mcp.yaml files as tests", type="bool", default=True)
 
@@ -63,17 +72,34 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     used = metafunc.fixturenames
     find = metafunc.definition.get_closest_marker
     if "mcp_revision" in used:
-        given = metafunc.config.getoption("--mcp-revisions") or ""
-        revisions = tuple(one.strip() for one in given.split(",") if one.strip())
+        revisions = _listed(metafunc.config.getoption("--mcp-revisions"))
         if (mark := find("mcp_revisions")) is not None:
             revisions = mark.args
         if revisions:
             metafunc.parametrize("mcp_revision", revisions, indirect=True, scope="function")
     if "mcp_transport" in used and (mark := find("mcp_transports")) is not None:
         metafunc.parametrize("mcp_transport", mark.args, indirect=True, scope="function")
-    if "mcp_identity" in used and (mark := find("mcp_clients")) is not None:
-        values, names = list(mark.kwargs.values()), list(mark.kwargs)
+    if "mcp_identity" in used and (clients := _clients(metafunc)):
+        values, names = list(clients.values()), list(clients)
         metafunc.parametrize("mcp_identity", values, indirect=True, scope="function", ids=names)
+
+
+def _listed(text: str | None) -> tuple[str, ...]:
+    return tuple(one.strip() for one in (text or "").split(",") if one.strip())
+
+
+def _clients(metafunc: pytest.Metafunc) -> dict[str, Any]:
+    """The clients that a test runs as, by name: a host, or options."""
+    mark = metafunc.definition.get_closest_marker("mcp_clients")
+    hosts = _listed(metafunc.config.getoption("--mcp-clients")) if mark is None else mark.args
+    if not hosts:
+        return {} if mark is None else dict(mark.kwargs)
+    from mcplens.pytest_plugin.identities import HOSTS, host
+
+    if hosts == ("all",):
+        hosts = tuple(HOSTS)
+    own: Mapping[str, Any] = {} if mark is None else mark.kwargs
+    return {**{name: host(name) for name in hosts}, **own}
 
 
 @pytest.fixture
@@ -89,9 +115,9 @@ def mcp_transport(request: pytest.FixtureRequest) -> str | None:
 
 
 @pytest.fixture
-def mcp_identity(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Who the client says it is: options of `mcplens.connect()`."""
-    return dict(getattr(request, "param", None) or {})
+def mcp_identity(request: pytest.FixtureRequest) -> Identity | dict[str, Any]:
+    """Who the client says it is: a well-known host, or options of `mcplens.connect()`."""
+    return getattr(request, "param", None) or {}
 
 
 @pytest.fixture
@@ -99,11 +125,11 @@ def mcp_server(request: pytest.FixtureRequest, mcp_transport: str | None) -> Ite
     """The server of a test: from its mark, `--mcp-server`, `mcp_server` of the ini file, or the
     only server of the project's configuration. Over HTTP it runs for as long as the test."""
     from mcplens.pytest_plugin.cassettes import cassette_of
-    from mcplens.pytest_plugin.servers import given_secret_keys, running_server
+    from mcplens.pytest_plugin.servers import running_server
 
     cassette = cassette_of(request)
     if cassette is not None and cassette.is_replayed:
-        with cassette.server(given_secret_keys(request)) as server:
+        with cassette.server(request, mcp_transport) as server:
             yield server
         return
     with running_server(request, mcp_transport) as server:
@@ -115,7 +141,7 @@ def mcp_client(
     request: pytest.FixtureRequest,
     mcp_server: McpServer,
     mcp_revision: str | None,
-    mcp_identity: dict[str, Any],
+    mcp_identity: Identity | dict[str, Any],
 ) -> Iterator[Any]:
     """A connected client: `mcplens.Client` in a coroutine, `mcplens.SyncClient` elsewhere.
 

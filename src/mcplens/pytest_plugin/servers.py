@@ -14,13 +14,16 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import pytest
 
 from mcplens.clock import SystemClock
 from mcplens.testing.servers import ServerResolver
+
+if TYPE_CHECKING:
+    from mcplens.pytest_plugin.additions import Additions
 
 _START_S: Final = 30.0
 _LOOK_S: Final = 0.05
@@ -34,6 +37,7 @@ class McpServer(msgspec.Struct, frozen=True):
     target: Any
     options: dict[str, Any] = {}
     secret_keys: tuple[str, ...] = ()  # of its entry
+    additions: Additions | None = None  # of a cassette that grows
 
 
 @contextlib.contextmanager
@@ -68,6 +72,14 @@ def given_secret_keys(request: pytest.FixtureRequest) -> tuple[str, ...]:
     entries = [one for one in given if isinstance(one, Mapping)]
     keys = [key for entry in entries for key in entry.get("secretKeys", ())]
     return (*keys, *options.get("secret_keys", ()))
+
+
+def given_session_options(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """The options of such a server that are not about its process or its address."""
+    from mcplens.session.options import ConnectKeywords, TransportKeywords
+
+    known = ConnectKeywords.__annotations__.keys() - TransportKeywords.__annotations__.keys()
+    return {name: value for name, value in _given(request)[1].items() if name in known}
 
 
 def _given(request: pytest.FixtureRequest) -> tuple[Any, dict[str, Any]]:
