@@ -16,7 +16,7 @@ from mcplens.cli.exit_codes import CommandError
 
 if TYPE_CHECKING:
     from mcplens.cli.contract_sources import ContractSource
-    from mcplens.contracts.changes import Comparison
+    from mcplens.contracts.changes import Change, Comparison
     from mcplens.contracts.contract import Contract
 
 # As contracts/change_rules.py has them, which is loaded when a command runs.
@@ -185,15 +185,19 @@ def shown_pointer(pointer: str) -> str:
     return shown if len(shown) <= _SHOWN_POINTER else f"{shown[:_SHOWN_POINTER]}…"
 
 
+def say_change(change: Change, indent: str = "  ") -> None:
+    """Print one change with its class and its rule."""
+    head = output.style(f"{indent}{change.change_class:<9}", fg=_COLOURS[change.change_class])
+    text = f" {shown_pointer(change.pointer)}  {output.one_line(change.message)}"
+    output.say(head + text + output.style(f"  [{change.rule}]", dim=True))
+
+
 def _print(comparison: Comparison) -> None:
     from mcplens.contracts.diff_reports import advice, counts
 
     output.say(f"{comparison.server}: {counts(comparison)}", bold=True)
     for change in comparison.changes:
-        colour = _COLOURS[change.change_class]
-        head = output.style(f"  {change.change_class:<9}", fg=colour)
-        text = f" {shown_pointer(change.pointer)}  {output.one_line(change.message)}"
-        output.say(head + text + output.style(f"  [{change.rule}]", dim=True))
+        say_change(change)
     for kind in comparison.not_compared:
         output.note(f"note: {kind} were not compared: one side does not know all of them")
     if words := advice(comparison):

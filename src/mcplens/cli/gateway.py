@@ -24,6 +24,7 @@ from mcplens.cli.client_files import InstallableCommand
 from mcplens.cli.command_options import CommandOptions, default_options, writable_file
 from mcplens.cli.command_runner import reporting
 from mcplens.cli.exit_codes import CommandError
+from mcplens.cli.gateway_approve import approve_command
 from mcplens.cli.gateway_install import install_command, remove_command
 
 if TYPE_CHECKING:
@@ -355,5 +356,6 @@ async def _shown(running: _Running) -> AsyncIterator[None]:
         await work.end()
 
 
+command.add_command(approve_command)
 command.add_command(install_command)
 command.add_command(remove_command)

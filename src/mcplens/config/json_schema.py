@@ -83,6 +83,7 @@ _SCHEMA_OF: Final[Mapping[Reader, Schema]] = {
     keys.scopes: {"anyOf": [{"type": "string"}, _list_of(_TEXT)]},
     keys.grant: _choice(*keys.GRANTS),
     views.separator: _choice(*views.SEPARATORS),
+    views.approval: _choice(*views.APPROVAL_MODES),
     views.address: _FILLED,
 }
 

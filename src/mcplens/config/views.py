@@ -26,6 +26,10 @@ from mcplens.config.keys import (
 Separator = Literal["__", ":", "none"]
 SEPARATORS: Final = ("__", ":", "none")
 
+# What becomes of a definition that was not approved as it is: published, reported, or held back.
+ApprovalMode = Literal["off", "warn", "hold"]
+APPROVAL_MODES: Final = ("off", "warn", "hold")
+
 # What clients accept as the name of a tool; models refuse anything longer.
 PUBLISHED_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 # Part of a URL path: /mcp/<view>.
@@ -59,6 +63,7 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     rename: dict[str, str] = {}
     descriptions: dict[str, str] = {}
     hide_annotated: dict[str, bool] = {}
+    approval: ApprovalMode | None = None  # None: as `gateway.approval` says
     token: str | None = None
 
     def __repr__(self) -> str:  # the token is a secret
@@ -91,6 +96,7 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     startup_budget_s: float = 5.0
     notice_s: float = 0.0
     drain_s: float = 10.0
+    approval: ApprovalMode = "off"
     limits: Limits = Limits()
 
 
@@ -100,6 +106,12 @@ Reader = Callable[[Any, str], Any]
 def separator(value: Any, key: str) -> str:
     if value not in SEPARATORS:
         raise InvalidValue(key, 'must be "__", ":" or "none"')
+    return str(value)
+
+
+def approval(value: Any, key: str) -> str:
+    if value not in APPROVAL_MODES:
+        raise InvalidValue(key, 'must be "off", "warn" or "hold"')
     return str(value)
 
 
@@ -142,6 +154,7 @@ VIEW_KEYS: Final[Mapping[str, tuple[str, Reader]]] = {
     "rename": ("rename", _renames),
     "descriptions": ("descriptions", _descriptions),
     "hideAnnotated": ("hide_annotated", _hidden_hints),
+    "approval": ("approval", approval),
     "token": ("token", filled),
 }
 
@@ -187,6 +200,7 @@ GATEWAY_KEYS: Final[Mapping[str, tuple[str, Reader]]] = {
     "startupBudgetSeconds": ("startup_budget_s", seconds),
     "noticeSeconds": ("notice_s", seconds),
     "drainSeconds": ("drain_s", seconds),
+    "approval": ("approval", approval),
     "limits": ("limits", _limits),
 }
 

@@ -29,8 +29,11 @@ MAX_BYTES: Final = 20_000_000
 KEPT_FILES: Final = 4
 
 
-class AuditLine(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of a request after its end; `name` is a tool, a prompt or a URI."""
+class AuditLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is known of a request after its end; `name` is a tool, a prompt or a URI.
+
+    `reason` is there where the client was not told all of it.
+    """
 
     time: float
     run: str
@@ -45,6 +48,7 @@ class AuditLine(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     request_bytes: int
     answer_bytes: int
+    reason: str = ""
 
 
 _encode: Final = msgspec.json.Encoder().encode
@@ -68,6 +72,7 @@ def line_of(
         seconds=_in_microseconds(elapsed_s),
         request_bytes=call.size_bytes,
         answer_bytes=answer_bytes,
+        reason=call.reason,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import msgspec
 from msgspec import Raw
@@ -17,7 +17,7 @@ from msgspec import Raw
 from mcplens.config.views import View
 from mcplens.gateway.names import NameTable, Original, publish_names
 from mcplens.gateway.uri_routing import OwnedTemplate, UriRoutes
-from mcplens.gateway.views import why_hidden, why_resource_hidden, why_tool_hidden
+from mcplens.gateway.views import plain_uri, why_hidden, why_resource_hidden, why_tool_hidden
 from mcplens.protocol.eras import HeaderPath, InvalidHeaderAnnotation, header_parameters
 
 Kind = Literal["tools", "prompts", "resources", "resource_templates"]
@@ -37,6 +37,8 @@ _ID_KEY: Final[Mapping[Kind, str]] = {
     "resource_templates": "uriTemplate",
 }
 
+_URI_KINDS: Final[tuple[Kind, ...]] = ("resources", "resource_templates")
+
 # `_meta` members that we add.
 META_SERVER: Final = "mcplens/server"
 META_NAME: Final = "mcplens/name"
@@ -49,6 +51,9 @@ MAX_PAGE_BYTES: Final = 4 * 1024 * 1024
 MAX_ITEMS: Final = 10_000
 MAX_ITEM_BYTES: Final = 1024 * 1024
 MAX_NAME_LENGTH: Final = 4_096
+
+# Why a definition is hidden that was not approved as it is.
+HELD: Final = "held back until it is approved"
 
 
 class ChangedList(NamedTuple):
@@ -66,10 +71,14 @@ class Stale(msgspec.Struct, frozen=True):
 
 
 class ServerList(msgspec.Struct, frozen=True):
-    """One list of a server: its items word for word."""
+    """One list of a server: its items word for word.
+
+    `sources` has the items as the server wrote them, where the gateway added to them.
+    """
 
     items: tuple[Raw, ...] = ()
     stale: Stale | None = None
+    sources: tuple[Raw, ...] = ()
 
 
 class ServerLists(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,6 +98,23 @@ class Hidden(msgspec.Struct, frozen=True):
     server_id: str
     name: str
     reason: str
+
+
+class Unapproved(NamedTuple):
+    """A definition that was not approved as it is now, as its server wrote it."""
+
+    kind: Kind
+    original: Original
+    raw: Raw
+
+
+class DefinitionCheck(Protocol):
+    """Whether definitions were approved for a view; one that `holds` hides the others."""
+
+    @property
+    def holds(self) -> bool: ...
+
+    def is_approved(self, kind: Kind, original: Original, raw: Raw) -> bool: ...
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -111,12 +137,20 @@ class ViewCatalog:
     """What one view publishes."""
 
     def __init__(
-        self, view: View, servers: Sequence[ServerLists], server_ids: Iterable[str] | None = None
+        self,
+        view: View,
+        servers: Sequence[ServerLists],
+        server_ids: Iterable[str] | None = None,
+        check: DefinitionCheck | None = None,
     ) -> None:
         self.view = view
         self.hidden: list[Hidden] = []
+        self.unapproved: list[Unapproved] = []
+        self._check = check
+        self._held: dict[Kind, dict[Original, None]] = {kind: {} for kind in KINDS}
         problems: list[str] = []
         known = [one.server_id for one in servers] if server_ids is None else [*server_ids]
+        self._server_ids = known
         entries = {
             kind: [entry for one in servers for entry in self._read(kind, one, problems)]
             for kind in KINDS
@@ -135,7 +169,9 @@ class ViewCatalog:
         self._routes = UriRoutes(
             (entry.original for entry in entries["resources"]),
             (OwnedTemplate(*entry.original) for entry in entries["resource_templates"]),
+            closed={one.server_id for kind in _URI_KINDS for one in self._held[kind]},
         )
+        self._held_uris = {plain_uri(one.name) for one in self._held["resources"]}
         self.items: dict[Kind, dict[Original, Raw]] = {
             kind: self._published(kind, entries[kind], problems) for kind in KINDS
         }
@@ -151,12 +187,13 @@ class ViewCatalog:
     def _read(self, kind: Kind, server: ServerLists, problems: list[str]) -> list[_Entry]:
         listed: ServerList = getattr(server, kind)
         found: list[_Entry] = []
-        for raw in listed.items[:MAX_ITEMS]:
+        sources = listed.sources or listed.items
+        for raw, source in zip(listed.items[:MAX_ITEMS], sources, strict=False):
             entry = _read_item(kind, server.server_id, raw, listed.stale)
             if isinstance(entry, str):
                 problems.append(f"{server.server_id}: {entry} is left out of {kind}")
                 continue
-            reason = self._why_hidden(entry)
+            reason = self._why_hidden(entry) or self._why_held(entry, source)
             if reason is None:
                 found.append(entry)
             else:
@@ -164,7 +201,9 @@ class ViewCatalog:
         if len(listed.items) > MAX_ITEMS:
             text = f"{server.server_id}: {len(listed.items)} {kind}, of which the first {MAX_ITEMS}"
             problems.append(f"{text} are published")
-        return found
+        held = self._held[kind]
+        # Listed twice, once as approved: which of the two a call would mean is not known.
+        return [entry for entry in found if entry.original not in held] if held else found
 
     def _why_hidden(self, entry: _Entry) -> str | None:
         server_id, name = entry.original
@@ -175,6 +214,16 @@ class ViewCatalog:
         if entry.kind == "prompts":
             return why_hidden(self.view, "prompts", server_id, name)
         return why_resource_hidden(self.view, server_id, name)
+
+    def _why_held(self, entry: _Entry, source: Raw) -> str | None:
+        check, kind, original = self._check, entry.kind, entry.original
+        if check is None or check.is_approved(kind, original, source):
+            return None
+        self.unapproved.append(Unapproved(kind, original, source))
+        if not check.holds:
+            return None
+        self._held[kind][original] = None
+        return HELD
 
     def _published(
         self, kind: Kind, entries: Sequence[_Entry], problems: list[str]
@@ -263,7 +312,22 @@ class ViewCatalog:
         """The server that completes the variables of a template."""
         return self._visible(template, self._routes.owner_of_template(template))
 
+    def is_held(self, kind: Literal["tools", "prompts"], name: str) -> bool:
+        """Whether a client means something that is held back."""
+        held = self._held[kind]
+        if not held:
+            return False
+        view, ids = self.view, self._server_ids
+        table = publish_names([*held], ids, separator=view.separator, rename=view.rename)
+        return table.resolve(name) is not None
+
+    def is_uri_held(self, uri: str) -> bool:
+        """Whether a resource is held back."""
+        return bool(self._held_uris) and plain_uri(uri) in self._held_uris
+
     def _visible(self, uri: str, server_id: str | None) -> str | None:
+        if self.is_uri_held(uri):
+            return None
         if server_id is None or why_resource_hidden(self.view, server_id, uri) is not None:
             return None
         return server_id

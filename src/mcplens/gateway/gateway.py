@@ -46,6 +46,7 @@ from mcplens.session.attribution import Link
 from mcplens.session.question_handler import ServerRequest
 
 if TYPE_CHECKING:
+    from mcplens.gateway.approvals import Approvals
     from mcplens.gateway.handler import InboundHandler
 
 # Our mark in the capabilities of a gateway: which gateways a client reaches through it.
@@ -88,6 +89,7 @@ class Gateway(ServerListener):
         self.stateless_uses = StatelessUses()
         self.call_limits = CallLimits(self.settings.limits, clock)
         self.audit_log: AuditLog | None = None  # set by who starts the gateway
+        self.approvals: Approvals | None = None  # likewise
         self.left_out: dict[str, str] = {}  # why servers of the configuration are not served
         self.stage = Stage.SERVING
         self._ready_by = clock.monotonic() + self.settings.startup_budget_s
@@ -130,6 +132,8 @@ class Gateway(ServerListener):
         if settings.limits != self.settings.limits:
             self.call_limits.use(settings.limits)
         self.settings = settings
+        if self.approvals is not None:
+            self.approvals.settings_changed()
 
     def client_of(self, peer: Peer, path: str) -> InboundClient:
         """The client that a peer is, known or new."""
@@ -323,7 +327,8 @@ class Gateway(ServerListener):
         now = self.clock.wall()
         twin_of = self.era_sessions.twin_of
         lists = [lists_of(one, now, twin_of(one.server_id)) for one in self.usable()]
-        return ViewCatalog(view, lists, [one.server_id for one in self.offered()])
+        check = None if self.approvals is None else self.approvals.check(view)
+        return ViewCatalog(view, lists, [one.server_id for one in self.offered()], check)
 
     def catalog_of(self, view: View, connection: ServerConnection) -> ViewCatalog:
         """What a view would publish of one server."""
@@ -337,15 +342,27 @@ class Gateway(ServerListener):
         for server_id in [*self.servers.connections, ""]:
             for kind in KINDS:
                 self.fan_out.list_changed(server_id, kind)
+        self._review_soon()
+
+    def publish_anew(self) -> None:
+        """What views show of the same lists may have changed."""
+        for kind in KINDS:
+            self.fan_out.list_changed("", kind)
 
     def state_changed(self, server_id: str) -> None:
         connection = self.servers.get(server_id)
         if connection is not None and self.is_loop(connection):
             self.fan_out.list_changed(server_id, "tools")
+        self._review_soon()
 
     def list_changed(self, server_id: str, kind: str) -> None:
         if kind in KINDS:
             self.fan_out.list_changed(server_id, kind)
+            self._review_soon()
+
+    def _review_soon(self) -> None:
+        if self.approvals is not None:
+            self.approvals.review_soon()
 
     def notified(self, server_id: str, frame: Frame, link: Link) -> None:
         self.fan_out.notified(server_id, frame, link)

@@ -88,6 +88,8 @@ def has_logging(connection: ServerConnection) -> bool:
 class InboundCall:
     """A request of a client's that is being served."""
 
+    reason = ""  # why it is refused, for the audit log alone
+
     def __init__(
         self,
         gateway: Gateway,

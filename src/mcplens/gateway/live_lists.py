@@ -29,9 +29,10 @@ def lists_of(
             reason = (listed.error or {}).get("message") or connection.state.message
             stale = Stale(listed.age_s(now) or 0.0, str(reason or "the server is not connected"))
         items = tuple(Raw(item.raw) for item in listed.items)
+        sources: tuple[Raw, ...] = ()
         if kind == "tools" and lacks_execution(connection):
-            items = tuple(_with_execution(item, twin) for item in listed.items)
-        lists[kind] = ServerList(items, stale)
+            sources, items = items, tuple(_with_execution(item, twin) for item in listed.items)
+        lists[kind] = ServerList(items, stale, sources)
     return ServerLists(server_id=connection.server_id, **lists)
 
 

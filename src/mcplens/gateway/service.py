@@ -22,6 +22,8 @@ from mcplens.downstream.live_servers import LiveServers
 from mcplens.downstream.options import LiveOptions
 from mcplens.errors import ConfigurationError
 from mcplens.gateway.access import GatewayAccess
+from mcplens.gateway.approval_records import FileRecords, records_folder
+from mcplens.gateway.approvals import Approvals
 from mcplens.gateway.gateway import Gateway
 from mcplens.gateway.http_app import MCP_PATH, GatewayApp
 from mcplens.gateway.view_handler import ViewHandler
@@ -30,6 +32,7 @@ from mcplens.inbound.limits import Limits
 from mcplens.inbound.server import Address, listen, serve_app
 from mcplens.known_secrets import known_secrets
 from mcplens.transports.network import is_loopback
+from mcplens.user_folders import current_state_folder
 from mcplens.version import VERSION
 
 # Files that each server and the gateway itself need at least: pipes, sockets, the recording.
@@ -161,6 +164,7 @@ class GatewayService:
         view_name: str | None = None,
         sign_in_networks: str = "any",
         servers: LiveServers | None = None,
+        state_folder: str | None = None,
     ) -> None:
         self.published = published(configuration, view_name)
         self.entries = tuple(entries)
@@ -187,6 +191,9 @@ class GatewayService:
             settings=self.published.settings,
         )
         self.gateway.left_out = left_out(self.entries, configuration)
+        folder = records_folder(configuration, state_folder or current_state_folder())
+        self.approvals = Approvals(self.gateway, FileRecords(folder, clock))
+        self.gateway.approvals = self.approvals
 
     def __repr__(self) -> str:
         return f"<GatewayService {self.gateway!r}>"
@@ -237,11 +244,12 @@ class GatewayService:
     @asynccontextmanager
     async def running(self, *, without: Iterable[str] = ()) -> AsyncIterator[None]:
         """Keep the servers for as long as the block lasts; `without` are not started."""
+        await self.approvals.start()
         if not self._owns_servers:
             try:
                 yield
             finally:
-                await self.gateway.close()
+                await self._close()
             return
         left_out = set(without)
         async with self.servers:
@@ -251,7 +259,11 @@ class GatewayService:
             try:
                 yield
             finally:
-                await self.gateway.close()
+                await self._close()
+
+    async def _close(self) -> None:
+        await self.approvals.close()
+        await self.gateway.close()
 
     @asynccontextmanager
     async def http(

@@ -7,7 +7,7 @@ Called by catalog.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, NamedTuple
 
 _EXPRESSION: Final = re.compile(r"\{([^{}]*)\}")
@@ -67,10 +67,16 @@ def _has_any(text: str, start: int, end: int, characters: str) -> bool:
 
 
 class UriRoutes:
-    """The owners of URIs; of two servers with the same one, the first that was added."""
+    """The owners of URIs; of two servers with the same one, the first that was added.
+
+    Of servers that are `closed`, only what they list can be read.
+    """
 
     def __init__(
-        self, resources: Iterable[tuple[str, str]], templates: Iterable[OwnedTemplate]
+        self,
+        resources: Iterable[tuple[str, str]],
+        templates: Iterable[OwnedTemplate],
+        closed: Collection[str] = (),
     ) -> None:
         self._exact: dict[str, str] = {}
         for server_id, uri in resources:
@@ -84,7 +90,8 @@ class UriRoutes:
         # The template with the most fixed text is the most specific one.
         patterns.sort(key=lambda pair: -pair[0].literal_length)
         self._patterns: Sequence[tuple[UriPattern, str]] = patterns
-        self._schemes = _owners_of_schemes([*self._exact.items(), *self._templates.items()])
+        schemes = _owners_of_schemes([*self._exact.items(), *self._templates.items()])
+        self._schemes = {name: owner for name, owner in schemes.items() if owner not in closed}
 
     def __repr__(self) -> str:
         return f"<UriRoutes of {len(self._exact)} resources, {len(self._patterns)} templates>"

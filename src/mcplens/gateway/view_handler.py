@@ -13,7 +13,14 @@ from msgspec import Raw
 
 from mcplens.config.views import View
 from mcplens.downstream.server_connection import ServerConnection
-from mcplens.gateway.catalog import LIST_KEY, ChangedList, InvalidCursor, Kind, ViewCatalog
+from mcplens.gateway.catalog import (
+    HELD,
+    LIST_KEY,
+    ChangedList,
+    InvalidCursor,
+    Kind,
+    ViewCatalog,
+)
 from mcplens.gateway.gateway import Gateway
 from mcplens.gateway.handler import (
     MAX_INSTRUCTIONS,
@@ -77,11 +84,19 @@ class ViewHandler(InboundHandler):
             f"# {one.server_id}\n\n{one.introduction.instructions}"
             for one in connections
             if one.introduction is not None and one.introduction.instructions
+            if self._tells(one.server_id, one.introduction.instructions)
         ]
         instructions = "\n\n".join(texts)[:MAX_INSTRUCTIONS] or None
         info = {"name": "mcplens-gateway", "version": VERSION}
         merged = _merged_capabilities(connections, is_stateless=client.is_stateless)
         return Description(info, merged, instructions)
+
+    def _tells(self, server_id: str, instructions: str) -> bool:
+        """Whether the instructions of a server are passed on."""
+        approvals = self.gateway.approvals
+        return approvals is None or not approvals.holds_instructions(
+            self.view, server_id, instructions
+        )
 
     def shows(self, server_id: str) -> bool:
         return why_server_hidden(self.view, server_id) is None
@@ -136,18 +151,22 @@ class ViewHandler(InboundHandler):
     async def _named(
         self, call: InboundCall, params: dict[str, Any], kind: Literal["tools", "prompts"]
     ) -> bytes:
-        original = await self._original(kind, params.get("name"))
+        original = await self._original(call, kind, params.get("name"))
         params["name"] = original.name
         connection = self._connection(original.server_id)
         return await self.tasks.relay(call, connection, params)
 
-    async def _original(self, kind: Literal["tools", "prompts"], raw: Raw | None) -> Original:
+    async def _original(
+        self, call: InboundCall, kind: Literal["tools", "prompts"], raw: Raw | None
+    ) -> Original:
         """What a client means by a name; unknown ones are looked for once more."""
         name = text_of(raw)
         if name is None:
             raise Refused(INVALID_PARAMS, "name is missing")
         original = self.catalog.find(kind, name)
-        if original is None:
+        if original is None and self.catalog.is_held(kind, name):
+            call.reason = HELD
+        elif original is None:
             await self.gateway.list_search.search(lambda: self.catalog.find(kind, name) is not None)
             original = self.catalog.find(kind, name)
         if original is None:
@@ -167,7 +186,7 @@ class ViewHandler(InboundHandler):
         reference = object_of(params.get("ref"))
         kind, name, uri = (reference.get(key) for key in ("type", "name", "uri"))
         if kind == "ref/prompt" and isinstance(name, str):
-            original = await self._original("prompts", members(params["ref"]).get("name"))
+            original = await self._original(call, "prompts", members(params["ref"]).get("name"))
             params["ref"] = {**members(params["ref"]), "name": original.name}
             connection = self._connection(original.server_id)
         elif kind == "ref/resource" and isinstance(uri, str):
@@ -181,7 +200,9 @@ class ViewHandler(InboundHandler):
 
     async def _owner(self, call: InboundCall, uri: str) -> ServerConnection:
         server_id = self.catalog.owner_of(uri)
-        if server_id is None:
+        if server_id is None and self.catalog.is_uri_held(uri):
+            call.reason = HELD
+        elif server_id is None:
             await self.gateway.list_search.search(lambda: self.catalog.owner_of(uri) is not None)
             server_id = self.catalog.owner_of(uri)
         if server_id is None:

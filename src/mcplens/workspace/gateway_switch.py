@@ -121,7 +121,9 @@ class GatewaySwitch(ServerListener):
             clock=workspace.clock,
             view_name=view_name,
             servers=live,
+            state_folder=self.folder,
         )
+        service.approvals.on_changed = self._approvals_changed
         live.use_options(
             msgspec.structs.replace(
                 former,
@@ -243,6 +245,10 @@ class GatewaySwitch(ServerListener):
         self._tell_soon()
 
     def list_changed(self, server_id: str, kind: str) -> None:
+        self.revision += 1
+        self._tell_soon()
+
+    def _approvals_changed(self) -> None:
         self.revision += 1
         self._tell_soon()
 

@@ -1,0 +1,373 @@
+"""Approval of what views publish: definitions that changed are reported, or held back.
+
+Compares what servers list with what was approved (approval_records.py), reports each definition
+that is new or changed once, and follows approvals made elsewhere: on the page, by the command
+`gateway approve`, on another replica. Until the approvals are read, nothing counts as approved.
+Owned by service.py; asked by gateway.py when a catalog is made.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Raw
+from msgspec.structs import replace
+
+from mcplens.background import Background
+from mcplens.config.views import ApprovalMode, View
+from mcplens.errors import InspectorError
+from mcplens.events import Remark
+from mcplens.gateway.approval_records import ApprovalRecords, Definitions
+from mcplens.gateway.audit_log import AuditLine
+from mcplens.gateway.catalog import HELD, Kind
+from mcplens.gateway.names import Original
+from mcplens.gateway.pinned_definitions import (
+    INSTRUCTIONS,
+    WORDS,
+    PinnedDefinition,
+    Subject,
+    changes_between,
+    digest_of,
+    in_words,
+    pin,
+)
+from mcplens.gateway.view_handler import ViewHandler
+from mcplens.gateway.views import EVERYTHING
+from mcplens.gateway.wire import encoded
+
+if TYPE_CHECKING:
+    from mcplens.gateway.gateway import Gateway
+
+_log = logging.getLogger("mcplens.gateway")
+
+# Lists of many servers come at about the same time; they are reviewed together.
+_REVIEW_AFTER_S: Final = 0.1
+# A store or folder that cannot be read is read again so often.
+_RETRY_S: Final = 5.0
+# Of what waits, so much is kept; a server may list any number of definitions.
+_MOST_BYTES: Final = 16 * 1024 * 1024
+# Each of so many changes is reported by itself; a server may change all at once, again and again.
+_MOST_REPORTS: Final = 50
+# More than any gateway publishes; servers may rename their tools for ever.
+_MOST_DIGESTS: Final = 100_000
+# Of a change, so much is logged.
+_MOST_WORDS: Final = 1_000
+
+
+class ViewCheck:
+    """Whether definitions were approved for one view."""
+
+    def __init__(self, approvals: Approvals, view: View, mode: ApprovalMode) -> None:
+        self.holds = mode == "hold"
+        self._approvals = approvals
+        self._view = view.name
+
+    def __repr__(self) -> str:
+        return f"<ViewCheck of {self._view or 'everything'}>"
+
+    def is_approved(self, kind: Kind, original: Original, raw: Raw) -> bool:
+        subject = Subject(self._view, kind, *original)
+        return self._approvals.is_approved(subject, bytes(raw))
+
+
+class Approvals:
+    """What was approved, and what waits for it."""
+
+    def __init__(self, gateway: Gateway, records: ApprovalRecords) -> None:
+        self.waiting: dict[Subject, PinnedDefinition] = {}
+        self.problem: str | None = None  # why the approvals are not known, or not kept
+        self.on_changed: Callable[[], None] = lambda: None  # for a page that shows them
+        self._gateway = gateway
+        self._records = records
+        self._approved: dict[Subject, PinnedDefinition] = {}
+        self._digests: dict[tuple[str, str, str], tuple[bytes, str]] = {}
+        self._told: set[tuple[Subject, str]] = set()
+        self._work = Background()
+        self._is_read = False
+        self._is_following = False
+        self._is_review_due = False
+        self._modes: dict[str, ApprovalMode] = {}
+
+    def __repr__(self) -> str:
+        return f"<Approvals {len(self._approved)} approved, {len(self.waiting)} wait>"
+
+    # -- what catalogs ask ---------------------------------------------------------------------
+
+    def mode_of(self, view: View) -> ApprovalMode:
+        return view.approval or self._gateway.settings.approval
+
+    @property
+    def is_on(self) -> bool:
+        """Whether any view wants its definitions approved."""
+        gateway = self._gateway
+        views = [EVERYTHING, *gateway.views.values(), *(one.view for one in self._handlers())]
+        return any(self.mode_of(view) != "off" for view in views)
+
+    def check(self, view: View) -> ViewCheck | None:
+        """How a view's definitions are checked; None if they are not."""
+        mode = self.mode_of(view)
+        return None if mode == "off" else ViewCheck(self, view, mode)
+
+    def is_approved(self, subject: Subject, raw: bytes) -> bool:
+        """Whether a definition was approved exactly as it is."""
+        found = self._approved.get(subject)
+        return found is not None and found.sha256 == self._digest(subject, raw)
+
+    def holds_instructions(self, view: View, server_id: str, text: str) -> bool:
+        """Whether the instructions of a server are held back."""
+        subject = Subject(view.name, INSTRUCTIONS, server_id, "")
+        return self.mode_of(view) == "hold" and not self.is_approved(subject, encoded(text))
+
+    def approved(self, subject: Subject) -> PinnedDefinition | None:
+        """A definition as it was approved."""
+        return self._approved.get(subject)
+
+    def _digest(self, subject: Subject, raw: bytes) -> str:
+        """The digest of a definition; those of the newest lists are remembered."""
+        key = subject[1:]
+        if len(self._digests) > _MOST_DIGESTS:
+            self._digests.clear()
+        known = self._digests.get(key)
+        if known is None or known[0] != raw:
+            known = self._digests[key] = raw, digest_of(raw)
+        return known[1]
+
+    # -- its life ------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Read the approvals, before any client is served."""
+        self._modes = self._modes_now()
+        if self.is_on:
+            await self._read()
+            self._follow()
+
+    def settings_changed(self) -> None:
+        """Approval may have been switched on, or off."""
+        before, self._modes = self._modes, self._modes_now()
+        if before == self._modes:
+            return
+        if self.is_on:
+            self._follow()
+        self._gateway.publish_anew()
+        self.review_soon()
+
+    def _modes_now(self) -> dict[str, ApprovalMode]:
+        views = [EVERYTHING, *self._gateway.views.values()]
+        return {view.name: self.mode_of(view) for view in views}
+
+    async def close(self) -> None:
+        await self._work.end()
+
+    def _follow(self) -> None:
+        if not self._is_following:
+            self._is_following = True
+            self._work.start(self._follow_records(), "follow approvals")
+
+    async def _follow_records(self) -> None:
+        """Use approvals that are made elsewhere; what is known stays in force meanwhile."""
+        while True:
+            try:
+                async for _ in self._records.approvals_changed():
+                    await self._read()
+            except InspectorError as problem:
+                self._failed(problem)
+            await self._gateway.clock.sleep(_RETRY_S)
+
+    async def _read(self) -> None:
+        try:
+            found = await self._records.read("approved")
+        except InspectorError as problem:
+            self._failed(problem)
+            return
+        self._use(found)
+        if self.problem is not None:
+            self.problem = None
+            self.on_changed()
+
+    def _failed(self, problem: InspectorError) -> None:
+        if problem.message != self.problem:
+            self.problem = problem.message
+            _log.warning("approvals: %s", problem.message)
+            self.on_changed()
+
+    def _use(self, definitions: Definitions) -> None:
+        """Have exactly these approved from now on."""
+        before, self._approved = self._approved, {one.subject: one for one in definitions}
+        was_read, self._is_read = self._is_read, True
+        if before == self._approved:
+            return
+        if was_read:
+            for one in definitions:
+                if before.get(one.subject) != one:
+                    self._audit(one.view, "approved", one.by, subject=one.subject)
+        self._gateway.publish_anew()
+        self.review_soon()
+
+    # -- what waits ----------------------------------------------------------------------------
+
+    def review_soon(self) -> None:
+        """Look again at what is published, once for all changes of a moment."""
+        if not self._is_review_due and self.is_on:
+            self._is_review_due = True
+            self._work.start(self._review_later(), "review definitions")
+
+    async def _review_later(self) -> None:
+        await self._gateway.clock.sleep(_REVIEW_AFTER_S)
+        self._is_review_due = False
+        await self.review()
+
+    async def review(self) -> None:
+        """Find what waits for approval, report what is new among it, and keep it."""
+        found, left_out = self._found()
+        fresh = [one for one in found.values() if (one.subject, one.sha256) not in self._told]
+        self._told = {(one.subject, one.sha256) for one in found.values()}
+        is_same = found.keys() == self.waiting.keys() and not fresh
+        self.waiting = found
+        self._report(fresh, left_out)
+        if is_same:
+            return
+        self.on_changed()
+        ours = {one.server_id for one in self._gateway.offered()}
+
+        def edit(before: Definitions) -> Definitions:
+            others = [one for one in before if one.server_id not in ours]
+            after = (*others, *found.values())
+            same = {(one.subject, one.sha256) for one in before}
+            return before if same == {(one.subject, one.sha256) for one in after} else after
+
+        try:
+            await self._records.update("waiting", edit)
+        except InspectorError as problem:
+            self._failed(problem)
+
+    def _found(self) -> tuple[dict[Subject, PinnedDefinition], int]:
+        """What was not approved as it is, and how much of it is left out."""
+        found: dict[Subject, PinnedDefinition] = {}
+        left_out, size = 0, 0
+        for subject, raw in self._unapproved():
+            sha256 = self._digest(subject, raw)
+            known = self.waiting.get(subject)
+            size += len(raw)
+            if size > _MOST_BYTES:
+                left_out += 1
+            elif known is not None and known.sha256 == sha256:
+                found[subject] = known
+            else:
+                found[subject] = pin(subject, raw, sha256, at=self._gateway.clock.wall())
+        return found, left_out
+
+    def _unapproved(self) -> Iterable[tuple[Subject, bytes]]:
+        for handler in self._handlers():
+            view = handler.view
+            if self.mode_of(view) == "off":
+                continue
+            for kind, original, raw in handler.catalog.unapproved:
+                yield Subject(view.name, kind, *original), bytes(raw)
+            for connection in handler.connections():
+                introduction = connection.introduction
+                text = None if introduction is None else introduction.instructions
+                subject = Subject(view.name, INSTRUCTIONS, connection.server_id, "")
+                if text and not self.is_approved(subject, encoded(text)):
+                    yield subject, encoded(text)
+
+    def _handlers(self) -> list[ViewHandler]:
+        """The endpoints of views, each view once."""
+        found = {
+            one.view.name: one for one in self._gateway.handlers if isinstance(one, ViewHandler)
+        }
+        return list(found.values())
+
+    # -- telling -------------------------------------------------------------------------------
+
+    def _report(self, fresh: Sequence[PinnedDefinition], left_out: int) -> None:
+        """Say in the traffic and in the audit log what waits; a view's first time at once."""
+        approved = {subject.view for subject in self._approved}
+        for view in dict.fromkeys(one.view for one in fresh if one.view not in approved):
+            count = sum(one.view == view for one in fresh)
+            wait = "1 definition waits" if count == 1 else f"{count} definitions wait"
+            self._tell(view, f"nothing has been approved yet: {wait}", None)
+        changed = [one for one in fresh if one.view in approved]
+        for one in changed[:_MOST_REPORTS]:
+            before = self._approved.get(one.subject)
+            words = in_words(changes_between(before, one))[:_MOST_WORDS]
+            state = "is new" if before is None else "changed since it was approved"
+            self._tell(one.view, words, one.subject, state)
+        for view in dict.fromkeys(one.view for one in changed[_MOST_REPORTS:]):
+            self._tell(view, "more definitions wait than are reported", None)
+        if left_out:
+            self._tell("", f"{left_out} definitions more wait than can be kept", None)
+
+    def _tell(self, view: str, text: str, subject: Subject | None, state: str = "") -> None:
+        """One report: in our log, in the traffic, and in the audit log."""
+        is_held = self._modes_of_handlers().get(view) == "hold"
+        outcome = "held" if is_held else "reported"
+        what = "" if subject is None else f"{WORDS[subject.kind]} {subject} {state}: "
+        held = f" ({HELD})" if is_held else ""
+        message = f"{_shown(view)}: {what}{text}{held}; see `mcplens gateway approve`"
+        _log.warning("approval: %s", message)
+        server_id = "" if subject is None else subject.server_id
+        self._gateway.bus.publish(Remark(message=message), server_id)
+        self._audit(view, outcome, f"{state}: {text}" if state else text, subject=subject)
+
+    def _modes_of_handlers(self) -> dict[str, ApprovalMode]:
+        return {one.view.name: self.mode_of(one.view) for one in self._handlers()}
+
+    def _audit(self, view: str, outcome: str, reason: str, *, subject: Subject | None) -> None:
+        gateway = self._gateway
+        if gateway.audit_log is None:
+            return
+        line = AuditLine(
+            time=gateway.clock.wall(),
+            run=gateway.bus.run_id,
+            seq=gateway.bus.last_seq,
+            client="",
+            client_id="",
+            path=f"/mcp/{view}" if view else "/mcp",
+            method="approval",
+            name=None if subject is None else f"{WORDS[subject.kind]} {subject}",
+            server="" if subject is None else subject.server_id,
+            outcome=outcome,
+            seconds=0.0,
+            request_bytes=0,
+            answer_bytes=0,
+            reason=reason,
+        )
+        gateway.audit_log.add(line)
+
+    # -- approving -----------------------------------------------------------------------------
+
+    async def approve(self, chosen: Iterable[tuple[Subject, str]], by: str) -> int:
+        """Approve definitions that wait, each as its digest says; how many there were.
+
+        Raises:
+            InspectorError: the approval could not be kept; nothing was approved.
+        """
+        wanted = set(chosen)
+        found = [one for one in self.waiting.values() if (one.subject, one.sha256) in wanted]
+        if found:
+            at = self._gateway.clock.wall()
+            self._use(await approve(self._records, found, by=by, at=at))
+            await self.review()
+        return len(found)
+
+
+async def approve(
+    records: ApprovalRecords, chosen: Iterable[PinnedDefinition], *, by: str, at: float
+) -> Definitions:
+    """Keep these definitions as approved; all that are approved then.
+
+    Raises:
+        InspectorError: they could not be kept.
+    """
+    given = {one.subject: replace(one, at=at, by=by) for one in chosen}
+
+    def edit(before: Definitions) -> Definitions:
+        return (*(one for one in before if one.subject not in given), *given.values())
+
+    return await records.update("approved", edit)
+
+
+def _shown(view: str) -> str:
+    return f"view {view}" if view else "view of everything"
