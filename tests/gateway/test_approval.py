@@ -259,13 +259,15 @@ async def test_nothing_is_approved_while_the_approvals_cannot_be_read(tmp_path: 
 
 
 async def test_approval_can_be_switched_on_while_the_gateway_runs(tmp_path: Path) -> None:
-    async with approved_gateway(tmp_path, "off", tools=[tool("add")]) as gateway:
-        async with gateway.running.connect() as client:
-            assert await names(client) == ["srv__add"]
-            gateway.running.gateway.use_settings((), GatewaySettings(approval="hold"))
-            await gateway.refresh()
-            assert await names(client) == []
-            assert gateway.approvals.waiting.keys() == {Subject("", "tools", "srv", "add")}
+    async with (
+        approved_gateway(tmp_path, "off", tools=[tool("add")]) as gateway,
+        gateway.running.connect() as client,
+    ):
+        assert await names(client) == ["srv__add"]
+        gateway.running.gateway.use_settings((), GatewaySettings(approval="hold"))
+        await gateway.refresh()
+        assert await names(client) == []
+        assert gateway.approvals.waiting.keys() == {Subject("", "tools", "srv", "add")}
 
 
 async def test_a_change_that_is_masked_is_a_change(tmp_path: Path) -> None:
