@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -320,6 +321,59 @@ class TestSettings:
         machine.write_project({})
         machine.write_user({"gateway": {"listen": "0.0.0.0:80"}})
         assert load(machine).settings.gateway == {"listen": "0.0.0.0:80"}
+
+    @pytest.mark.parametrize(
+        "access",
+        [
+            {"tokens": [{"name": "ci", "token": "0123456789abcdef"}]},
+            {"oauth": {"issuer": "https://login.example.com"}},
+            {"allowedHosts": ["*"]},
+            {"allowedOrigins": ["https://app.example.com"]},
+            {"publicUrl": "https://mcp.example.com"},
+        ],
+    )
+    def test_a_project_cannot_say_who_may_use_the_gateway(
+        self, machine: Machine, access: dict[str, Any]
+    ) -> None:
+        machine.write_project({"gateway": access})
+        configuration = load(machine)
+        assert configuration.settings.gateway == {}
+        (problem,) = configuration.problems
+        assert "may not say who may use the gateway" in problem.message
+        machine.write_project({})
+        machine.write_user({"gateway": access})
+        assert load(machine).settings.gateway == access
+
+    @pytest.mark.parametrize(
+        ("access", "key"),
+        [
+            ({"tokens": [{"name": "ci", "token": "short"}]}, "gateway.tokens[0].token"),
+            ({"tokens": [{"name": "a b", "token": "0123456789abcdef"}]}, "gateway.tokens[0].name"),
+            ({"tokens": [{"name": "ci"}]}, "gateway.tokens[0]"),
+            (
+                {"tokens": [{"name": "ci", "token": each * 16} for each in "ab"]},
+                "gateway.tokens[1].name",
+            ),
+            (
+                {"tokens": [{"name": each, "token": "0123456789abcdef"} for each in "ab"]},
+                "gateway.tokens[1].token",
+            ),
+            ({"oauth": {}}, "gateway.oauth"),
+            ({"oauth": {"issuer": "http://login.example.com"}}, "gateway.oauth.issuer"),
+            ({"oauth": {"issuer": "https://x", "requiredScopes": ['a"b']}},
+             "gateway.oauth.requiredScopes"),
+            ({"oauth": {"issuer": "https://x", "isuer": "y"}}, "gateway.oauth.isuer"),
+            ({"allowedOrigins": ["app.example.com"]}, "gateway.allowedOrigins[0]"),
+            ({"publicUrl": "mcp.example.com"}, "gateway.publicUrl"),
+        ],
+    )  # fmt: skip
+    def test_access_that_makes_no_sense_is_told_by_its_key(
+        self, machine: Machine, access: dict[str, Any], key: str
+    ) -> None:
+        machine.write_user({"gateway": access})
+        configuration = load(machine)
+        assert configuration.settings.gateway == {}
+        assert [problem.details["key"] for problem in configuration.problems] == [key]
 
     def test_a_wrong_setting_is_told_and_leaves_the_default(self, machine: Machine) -> None:
         path = machine.write_project(

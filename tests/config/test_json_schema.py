@@ -59,6 +59,9 @@ def test_what_the_loader_accepts_is_valid(content: dict[str, Any]) -> None:
         {"views": {"v": {"rename": {"tool": "x"}}}},
         {"views": {"v": {"rename": {"a:tool": "not a name"}}}},
         {"gateway": {"limits": {"sessions": 0}}},
+        {"gateway": {"oauth": {"audience": "x"}}},
+        {"gateway": {"oauth": {"issuer": "https://x", "isuer": "https://x"}}},
+        {"gateway": {"tokens": [{"name": "ci"}]}},
     ],
 )
 def test_what_the_loader_refuses_is_invalid(content: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 import mcplens
+from mcplens.config.access_keys import OAUTH_KEYS, TOKEN_KEYS
 from mcplens.config.configuration import load_configuration
 from mcplens.config.export import Shape
 from mcplens.config.keys import AUTH_KEYS, SERVER_KEYS, TOP_KEYS, Key
@@ -93,9 +94,12 @@ def test_every_key_of_a_view_and_of_the_gateway_is_documented_with_its_default()
         for name, (field, _) in keys.items():
             shown = documented[name][0]
             default = msgspec.to_builtins(getattr(kind(), field))
+            default = list(default) if isinstance(default, tuple) else default
             expected = {} if isinstance(default, dict) else default
             assert (None if shown == "–" else json.loads(shown.strip("`"))) == expected
-    assert [name for name in LIMIT_KEYS if f"`{name}`" not in rows("Gateway")["limits"][-1]] == []
+    assert list(rows("Tokens of the gateway")) == list(TOKEN_KEYS)
+    assert list(rows("OAuth of the gateway")) == list(OAUTH_KEYS)
+    assert list(rows("Limits")) == list(LIMIT_KEYS)
 
 
 def test_every_kind_of_profile_and_its_settings_are_documented() -> None:
@@ -128,16 +132,16 @@ def test_placeholders_stand_for_what_the_page_says() -> None:
 
 def test_every_example_is_a_configuration(machine: Machine) -> None:
     machine.environ |= {"WEATHER_KEY": "k", "SEARCH_TOKEN": "t", "BANK_PIN": "p", "MODEL_KEY": "m"}
-    machine.environ["READING_TOKEN"] = "r"
+    machine.environ |= {"READING_TOKEN": "r", "CI_TOKEN": "c" * 16, "BOT_TOKEN": "b" * 16}
     examples = [block for block in blocks(PAGE) if block.language == "json"]
-    assert len(examples) == 5
+    assert len(examples) == 7
     for example in examples:
         machine.write_user(example.text)
         configuration = load_configuration(here=machine.here())
         known = Profiles(configuration.settings.profiles)
         assert [known.get(name).name for name in known.names()] == known.names()
         assert {entry.problem for entry in configuration.servers} <= {None}
-        assert configuration.remarks == ()
+        assert (configuration.remarks, configuration.problems) == ((), ())
 
 
 def test_every_environment_variable_of_ours_is_documented() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import mcplens
 from mcplens.bus import Bus
-from mcplens.clock import SystemClock
+from mcplens.clock import Clock, SystemClock
 from mcplens.config.entries import build_entry
 from mcplens.config.environment import current_environment
 from mcplens.config.model import ServerEntry, Settings, Source
@@ -74,8 +74,9 @@ async def running_gateway(
     settings: GatewaySettings | None = None,
     limits: Limits | None = None,
     has_sse: bool = False,
+    clock: Clock | None = None,
 ) -> AsyncIterator[RunningGateway]:
-    clock = SystemClock()
+    clock = clock or SystemClock()
     bus = Bus(clock)
     options = LiveOptions(relays_questions=True)
     async with AsyncExitStack() as stack:
@@ -84,7 +85,11 @@ async def running_gateway(
         live.start()
         gateway = Gateway(live, bus=bus, clock=clock, views=views, settings=settings)
         stack.push_async_callback(gateway.close)
+        listener = listen("127.0.0.1", 0)
+        origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
         access = GatewayAccess(token)
+        access.use(settings or GatewaySettings(), origin, clock)
+        stack.push_async_callback(access.close)
         app = GatewayApp(
             gateway,
             access,
@@ -95,7 +100,7 @@ async def running_gateway(
         address = await stack.enter_async_context(
             serve_app(
                 app,
-                listen("127.0.0.1", 0),
+                listener,
                 host="127.0.0.1",
                 max_message_bytes=MAX_MESSAGE_BYTES,
                 close=app.close,

@@ -204,6 +204,7 @@ def _drop_invalid(key: str, value: dict[str, Any], source: Source) -> list[Inval
         try:
             settings = read_gateway(value, key)
             _check_listen(settings.listen, source)
+            _check_access(value, source)
         except InvalidValue as wrong:
             wrongs.append(wrong)
             value.clear()
@@ -216,6 +217,18 @@ def _check_listen(listen: str, source: Source) -> None:
     if source.scope == "project" and not is_loopback(host):
         text = "a project's file may only listen on this machine; put it into your own file"
         raise InvalidValue("gateway.listen", text)
+
+
+# Keys of `gateway` that say who may use it.
+_ACCESS_KEYS: Final = ("publicUrl", "allowedHosts", "allowedOrigins", "tokens", "oauth")
+
+
+def _check_access(value: dict[str, Any], source: Source) -> None:
+    """A cloned repository must not say who may use the gateway."""
+    given = [name for name in _ACCESS_KEYS if value.get(name) is not None]
+    if source.scope == "project" and given:
+        text = "a project's file may not say who may use the gateway; put it into your own file"
+        raise InvalidValue(f"gateway.{given[0]}", text)
 
 
 def _merge(files: list[_File]) -> Configuration:

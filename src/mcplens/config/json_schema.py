@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from mcplens.config import keys, views
+from mcplens.config import access_keys, keys, views
 from mcplens.config.keys import AUTH_READERS, SERVER_KEYS, TOP_KEYS, Key
 from mcplens.protocol.eras import LOG_LEVELS
 
@@ -85,6 +85,12 @@ _SCHEMA_OF: Final[Mapping[Reader, Schema]] = {
     views.separator: _choice(*views.SEPARATORS),
     views.approval: _choice(*views.APPROVAL_MODES),
     views.address: _FILLED,
+    access_keys.public_url: _FILLED,
+    access_keys.secure_url: _FILLED,
+    access_keys.origins: _list_of(_FILLED),
+    access_keys.audiences: {"anyOf": [{"type": "string"}, _list_of(_FILLED)]},
+    access_keys.scope_names: {"anyOf": [{"type": "string"}, _list_of(_FILLED)]},
+    access_keys.scope_views: _map_of(_list_of(_FILLED)),
 }
 
 
@@ -120,9 +126,16 @@ def _view_schema() -> Schema:
 
 def _gateway_schema() -> Schema:
     limits = _closed({name: _of_reader(read) for name, (_, read) in views.LIMIT_KEYS.items()})
+    token = _closed({"name": _FILLED, "token": _FILLED, "views": _list_of(_FILLED)})
+    oauth = _closed({name: _of_reader(read) for name, read in access_keys.OAUTH_KEYS.items()})
+    special: dict[str, Schema] = {
+        "limits": limits,
+        "tokens": _list_of({**token, "required": ["name", "token"]}),
+        "oauth": {**oauth, "required": ["issuer"]},
+    }
     return _closed(
         {
-            name: limits if name == "limits" else _of_reader(read)
+            name: special.get(name) or _of_reader(read)
             for name, (_, read) in views.GATEWAY_KEYS.items()
         }
     )

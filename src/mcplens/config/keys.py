@@ -6,7 +6,7 @@ server's keys and by configuration.py for those at the top.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -163,6 +163,22 @@ def mapping(value: Any, key: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _wanted(key, "an object", value)
     return value
+
+
+def closed_members(
+    value: Any, key: str, readers: Mapping[str, Callable[[Any, str], Any]]
+) -> dict[str, Any]:
+    """The members of an object; an unknown one is an error, since a typo would publish too much."""
+    given = mapping(value, key)
+    unknown = [name for name in given if name not in readers]
+    if unknown:
+        text = f"not a key here; use {', '.join(readers)}"
+        raise InvalidValue(f"{key}.{unknown[0]}", text)
+    return {
+        name: readers[name](member, f"{key}.{name}")
+        for name, member in given.items()
+        if member is not None
+    }
 
 
 def text_mapping(value: Any, key: str) -> dict[str, str]:

@@ -12,12 +12,20 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from mcplens.config.access_keys import (
+    NamedToken,
+    OAuthSettings,
+    named_tokens,
+    oauth,
+    origins,
+    public_url,
+)
 from mcplens.config.keys import (
     AtLeast,
     InvalidValue,
+    closed_members,
     filled,
     flag,
-    mapping,
     names,
     seconds,
     text_mapping,
@@ -98,6 +106,11 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     drain_s: float = 10.0
     approval: ApprovalMode = "off"
     limits: Limits = Limits()
+    public_url: str | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    allowed_origins: tuple[str, ...] = ()
+    tokens: tuple[NamedToken, ...] = ()
+    oauth: OAuthSettings | None = None
 
 
 Reader = Callable[[Any, str], Any]
@@ -116,7 +129,7 @@ def approval(value: Any, key: str) -> str:
 
 
 def _globs(value: Any, key: str) -> Globs:
-    members = _members(value, key, dict.fromkeys(Globs.__struct_fields__, names))
+    members = closed_members(value, key, dict.fromkeys(Globs.__struct_fields__, names))
     return Globs(**members)
 
 
@@ -144,7 +157,7 @@ def _check_original(original: str, key: str) -> None:
 
 
 def _hidden_hints(value: Any, key: str) -> dict[str, bool]:
-    return _members(value, key, dict.fromkeys(ANNOTATION_DEFAULTS, flag))
+    return closed_members(value, key, dict.fromkeys(ANNOTATION_DEFAULTS, flag))
 
 
 VIEW_KEYS: Final[Mapping[str, tuple[str, Reader]]] = {
@@ -202,6 +215,11 @@ GATEWAY_KEYS: Final[Mapping[str, tuple[str, Reader]]] = {
     "drainSeconds": ("drain_s", seconds),
     "approval": ("approval", approval),
     "limits": ("limits", _limits),
+    "publicUrl": ("public_url", public_url),
+    "allowedHosts": ("allowed_hosts", names),
+    "allowedOrigins": ("allowed_origins", origins),
+    "tokens": ("tokens", named_tokens),
+    "oauth": ("oauth", oauth),
 }
 
 
@@ -228,19 +246,5 @@ def read_gateway(value: Any, key: str) -> GatewaySettings:
 
 
 def _fields(value: Any, key: str, known: Mapping[str, tuple[str, Reader]]) -> dict[str, Any]:
-    members = _members(value, key, {name: read for name, (_, read) in known.items()})
+    members = closed_members(value, key, {name: read for name, (_, read) in known.items()})
     return {known[name][0]: member for name, member in members.items()}
-
-
-def _members(value: Any, key: str, readers: Mapping[str, Reader]) -> dict[str, Any]:
-    """The members of an object; an unknown one is an error, since a typo would publish too much."""
-    given = mapping(value, key)
-    unknown = [name for name in given if name not in readers]
-    if unknown:
-        text = f"not a key here; use {', '.join(readers)}"
-        raise InvalidValue(f"{key}.{unknown[0]}", text)
-    return {
-        name: readers[name](member, f"{key}.{name}")
-        for name, member in given.items()
-        if member is not None
-    }

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from mcplens.gateway import callers
 from mcplens.known_secrets import known_secrets
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ KEPT_FILES: Final = 4
 class AuditLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What is known of a request after its end; `name` is a tool, a prompt or a URI.
 
-    `reason` is there where the client was not told all of it.
+    `caller` is the name of the token or the subject of the user, "" if no token is asked for.
+    `reason` is there where the client was not told all of it, and where access control refused a
+    request: `method` and `path` are then those of HTTP.
     """
 
     time: float
@@ -49,6 +52,7 @@ class AuditLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     request_bytes: int
     answer_bytes: int
     reason: str = ""
+    caller: str = ""
 
 
 _encode: Final = msgspec.json.Encoder().encode
@@ -73,6 +77,7 @@ def line_of(
         request_bytes=call.size_bytes,
         answer_bytes=answer_bytes,
         reason=call.reason,
+        caller=callers.name_of(call.client.peer.caller),
     )
 
 

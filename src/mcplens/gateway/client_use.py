@@ -1,8 +1,8 @@
 """How much each client uses the gateway: calls under way, calls, errors, since when.
 
 A client of 2025-11-25 is counted for as long as its session lasts. One of 2026-07-28 has no
-session, so those that give the same name at the same path are counted together. Written by
-gateway.py for every request; read by the web UI.
+session, so those of the same caller that give the same name at the same path are counted together.
+Written by gateway.py for every request; read by the web UI.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
 import msgspec
+
+from mcplens.gateway import callers
 
 if TYPE_CHECKING:
     from mcplens.gateway.inbound_client import InboundClient
@@ -45,6 +47,7 @@ class StatelessClient(msgspec.Struct, frozen=True):
     name: str
     version: str | None
     path: str
+    caller: str  # in words
 
 
 class StatelessUses:
@@ -58,7 +61,9 @@ class StatelessUses:
 
     def of(self, client: InboundClient, now: float) -> ClientUse:
         """The use that this client is counted in."""
-        key = StatelessClient(client.name, client.version, client.path)
+        key = StatelessClient(
+            client.name, client.version, client.path, callers.name_of(client.peer.caller)
+        )
         use = self.uses.get(key)
         if use is None:
             use = self.uses[key] = ClientUse(now, now)

@@ -36,6 +36,7 @@ from mcplens.gateway.inbound_client import InboundClient
 from mcplens.gateway.list_search import ListSearch
 from mcplens.gateway.live_lists import lists_of
 from mcplens.gateway.refused import given_up
+from mcplens.gateway.refused_requests import RefusedRequests
 from mcplens.gateway.statistics import CallStatistics
 from mcplens.gateway.suspended_calls import SuspendedCalls
 from mcplens.gateway.task_owners import TaskOwners
@@ -88,6 +89,7 @@ class Gateway(ServerListener):
         self.statistics = CallStatistics()
         self.stateless_uses = StatelessUses()
         self.call_limits = CallLimits(self.settings.limits, clock)
+        self.refused_requests = RefusedRequests(self)
         self.audit_log: AuditLog | None = None  # set by who starts the gateway
         self.approvals: Approvals | None = None  # likewise
         self.left_out: dict[str, str] = {}  # why servers of the configuration are not served

@@ -2,20 +2,22 @@
 
 `/mcp` is the view to start with, `/mcp/<view>` any other, `/servers/<id>/mcp` one server untouched,
 and `/sse` the view to start with over the older HTTP+SSE, if that is switched on. Beside them are
-the pages of operation_pages.py. Served by inbound/server.py.
+the pages of operation_pages.py and the metadata of OAuth. Served by inbound/server.py.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from math import inf
 from typing import Any, Final
 from urllib.parse import unquote
 
 from mcplens.config.views import View
-from mcplens.gateway.access import GatewayAccess
+from mcplens.gateway.access import SERVERS_PATH, GatewayAccess
 from mcplens.gateway.gateway import Gateway
 from mcplens.gateway.operation_pages import OperationPages
+from mcplens.gateway.resource_server import WELL_KNOWN, Admitted, KeysNeeded
 from mcplens.gateway.server_handler import ServerHandler, path_of
 from mcplens.gateway.view_handler import ViewHandler
 from mcplens.gateway.views import EVERYTHING
@@ -31,7 +33,8 @@ _log = logging.getLogger("mcplens.gateway")
 
 MCP_PATH: Final = "/mcp"
 _VIEWS: Final = "/mcp/"
-_SERVERS: Final = "/servers/"
+_SSE_PATH: Final = "/sse"
+_MESSAGES_PATH: Final = "/messages"
 
 # Of all paths, so many are named where one is unknown.
 _SHOWN_PATHS: Final = 10
@@ -65,6 +68,7 @@ class GatewayApp:
         self._endpoints: dict[str, Endpoint] = {}
         self._routes: dict[tuple[Any, ...], DirectRoute] = {}  # by target and headers
         self._term = RouteTerm()
+        access.on_changed = self._forget_routes
         self.pages: dict[str, Page] = {}
         self.public_pages: dict[str, Page] = {}  # for anybody: they tell nothing but yes or no
         OperationPages(gateway).add_to(self)
@@ -81,9 +85,11 @@ class GatewayApp:
         wanted[MCP_PATH] = self._default_view
         tokens = {path: view.token for path, view in wanted.items() if view.token is not None}
         self.access.view_tokens = tokens
-        self._routes.clear()
-        self._term.is_over = True
-        self._term = RouteTerm()
+        self.access.view_names = {path: view.name for path, view in wanted.items()}
+        if self._has_sse:
+            name = self._default_view.name
+            self.access.view_names |= {_SSE_PATH: name, _MESSAGES_PATH: name}
+        self._forget_routes()
         for path in [path for path in self._endpoints if path.startswith(_VIEWS)]:
             if path not in wanted:
                 self._endpoints.pop(path).close()
@@ -95,14 +101,20 @@ class GatewayApp:
             else:
                 self._publish_view(path, view)
 
+    def _forget_routes(self) -> None:
+        """Who may use what has changed: every request is looked at again."""
+        self._routes.clear()
+        self._term.is_over = True
+        self._term = RouteTerm()
+
     def _publish_view(self, path: str, view: View) -> None:
         handler = ViewHandler(self.gateway, view, path)
         self.gateway.add_handler(handler)
         clock = self.gateway.clock
         self._endpoints[path] = StreamableHttp(handler, clock, limits=self._limits)
         if path == MCP_PATH and self._has_sse:
-            legacy = HttpSse(handler, clock, limits=self._limits)
-            self._endpoints |= {"/sse": legacy, legacy.messages_path: legacy}
+            legacy = HttpSse(handler, clock, messages_path=_MESSAGES_PATH, limits=self._limits)
+            self._endpoints |= {_SSE_PATH: legacy, _MESSAGES_PATH: legacy}
 
     def close(self) -> None:
         """End everything that is open."""
@@ -118,18 +130,21 @@ class GatewayApp:
         key = (target, *raw)
         known = self._routes.get(key)
         if known is not None:
-            return known
+            if known.until == inf or self.gateway.clock.monotonic() < known.until:
+                return known
+            del self._routes[key]
         path = target.decode("latin-1")
         endpoint = self._endpoints.get(path)
         if not isinstance(endpoint, StreamableHttp):
             return None
         headers = decode_headers(raw)
         try:
-            caller = self.access.admit(path, headers)
+            admitted = self.access.admit(path, headers)
             check_post(headers)
-        except Refusal:
+        except (Refusal, KeysNeeded):
             return None
-        route = DirectRoute(path, headers, caller, endpoint.post_now, self._term)
+        caller, until = admitted
+        route = DirectRoute(path, headers, caller, endpoint.post_now, self._term, until)
         size = sum(len(name) + len(value) for name, value in raw)
         if len(raw) <= _KEPT_ROUTE_HEADERS and size <= _KEPT_ROUTE_BYTES:
             if len(self._routes) >= _KEPT_ROUTES:
@@ -147,7 +162,10 @@ class GatewayApp:
             if path in self.public_pages:
                 await self.public_pages[path](exchange)
                 return
-            exchange.caller = self.access.admit(path, exchange.headers)
+            if path.startswith(WELL_KNOWN) and self.access.resource_server is not None:
+                await self._metadata(exchange, path.removeprefix(WELL_KNOWN))
+                return
+            exchange.caller = (await self._admit(exchange, _raw_path(scope))).caller
             endpoint = self._endpoints.get(path) or self._server_endpoint(_raw_path(scope))
             if endpoint is not None:
                 await endpoint.handle(exchange)
@@ -164,6 +182,24 @@ class GatewayApp:
             _log.exception("%r failed", exchange)
             if not exchange.has_begun:
                 await exchange.refuse(Refusal(500, INTERNAL_ERROR, f"failed: {problem}"))
+
+    async def _admit(self, exchange: AsgiExchange, raw_path: str) -> Admitted:
+        path = raw_path if raw_path.startswith(SERVERS_PATH) else exchange.path
+        try:
+            return await self.access.admit_later(path, exchange.headers)
+        except Refusal as refusal:
+            refused = self.gateway.refused_requests
+            refused.note(exchange.method, path, exchange.headers, refusal)
+            raise
+
+    async def _metadata(self, exchange: AsgiExchange, place: str) -> None:
+        """The metadata of a protected resource; of any path, so that none is given away."""
+        if exchange.method not in ("GET", "HEAD"):
+            raise Refusal(405, HTTP_REFUSAL, "GET alone is offered here", headers={"Allow": "GET"})
+        body = self.access.metadata(place)
+        if body is None:
+            raise Refusal(404, HTTP_REFUSAL, f"nothing is served at {place[:200]}")
+        await exchange.respond(200, body, "application/json", {"Cache-Control": "no-store"})
 
     def _unknown(self, path: str, raw_path: str) -> Refusal:
         """The refusal of a path, with those that there are."""
@@ -198,6 +234,6 @@ def _raw_path(scope: Scope) -> str:
 
 def _server_in(raw_path: str) -> str | None:
     """The server whose endpoint a path is; None for any other path."""
-    if not (raw_path.startswith(_SERVERS) and raw_path.endswith(MCP_PATH)):
+    if not (raw_path.startswith(SERVERS_PATH) and raw_path.endswith(MCP_PATH)):
         return None
-    return unquote(raw_path[len(_SERVERS) : -len(MCP_PATH)])
+    return unquote(raw_path[len(SERVERS_PATH) : -len(MCP_PATH)])

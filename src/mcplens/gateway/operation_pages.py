@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from mcplens.gateway import callers
 from mcplens.gateway.views import EVERYTHING
 from mcplens.inbound.asgi import AsgiExchange
 from mcplens.version import VERSION
@@ -73,6 +74,7 @@ def status(gateway: Gateway) -> dict[str, Any]:
             {
                 "id": client.id,
                 "name": client.name,
+                "caller": callers.name_of(client.peer.caller),
                 "path": client.path,
                 "protocol_version": client.peer.protocol_version,
                 "calls": len(client.calls),

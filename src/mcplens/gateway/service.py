@@ -16,6 +16,7 @@ import msgspec
 
 from mcplens.bus import Bus
 from mcplens.clock import Clock
+from mcplens.config.access_keys import ALL_VIEWS
 from mcplens.config.model import Configuration, ServerEntry
 from mcplens.config.views import GatewaySettings, View, read_gateway, read_view
 from mcplens.downstream.live_servers import LiveServers
@@ -67,7 +68,36 @@ def published(configuration: Configuration, view_name: str | None = None) -> Pub
         text = f"there is no view {wanted!r} (known: {known})"
         raise ConfigurationError("CONFIGURATION_INVALID", text)
     gateway = read_gateway(settings.gateway, "gateway")
+    _check_views(gateway, {view.name for view in views})
     return Published(views, chosen or EVERYTHING, gateway)
+
+
+def _check_views(settings: GatewaySettings, known: set[str]) -> None:
+    """A token or a scope that opens a view which does not exist is a typo."""
+    opened = {f"the token {one.name}": one.views or () for one in settings.tokens}
+    if settings.oauth is not None:
+        opened |= {f"the scope {key}": value for key, value in settings.oauth.scope_views.items()}
+    for what, names in opened.items():
+        unknown = [name for name in names if name not in known and name != ALL_VIEWS]
+        if unknown:
+            text = f"gateway: {what} opens the view {unknown[0]!r}, which is not among `views`"
+            raise ConfigurationError("CONFIGURATION_INVALID", text)
+
+
+def check_access(settings: GatewaySettings, host: str, *, has_token: bool) -> None:
+    """Raises ConfigurationError if the settings of access do not fit where the gateway listens."""
+    text = None
+    if not has_token and not is_loopback(host):
+        text = f"{host} can be reached from other machines: a token is required there"
+    elif not has_token and (settings.oauth is not None or settings.tokens):
+        text = "gateway.oauth and gateway.tokens say who may come in: leave out --no-auth"
+    elif settings.oauth is not None and settings.public_url is None and not is_loopback(host):
+        text = (
+            f"gateway.oauth needs gateway.publicUrl, the address by which clients reach {host}: "
+            "tokens are issued for it"
+        )
+    if text is not None:
+        raise ConfigurationError("CONFIGURATION_INVALID", text)
 
 
 def inbound_limits(settings: GatewaySettings) -> Limits:
@@ -211,6 +241,8 @@ class GatewayService:
         before = {entry.name for entry in self.entries}
         self.published, self.entries, self._settings = found, servers, configuration.settings
         self.gateway.use_settings(found.views, found.settings)
+        if self._app is not None and self.address is not None:
+            self._app.access.use(found.settings, self.address.url(""), self._clock)
         self.gateway.left_out = left_out(servers, configuration)
         if self._app is not None:
             self._app.use_views(found.default_view)
@@ -228,6 +260,8 @@ class GatewayService:
             ConfigurationError: it cannot be used.
         """
         found = published(configuration, self._view_name)
+        if self.address is not None:
+            check_access(found.settings, self.address.host, has_token=self.token is not None)
         ensure_files(len(entries))
         self._check_loops(entries)
         return found
@@ -272,12 +306,11 @@ class GatewayService:
         """Serve over HTTP for as long as the block lasts; calls are finished before it ends.
 
         Raises:
-            ConfigurationError: other machines could connect without a token.
+            ConfigurationError: other machines could connect without a token, or the settings of
+                access do not fit the address.
             ConnectError: the port cannot be opened.
         """
-        if token is None and not is_loopback(host):
-            text = f"{host} can be reached from other machines: a token is required there"
-            raise ConfigurationError("CONFIGURATION_INVALID", text)
+        check_access(self.published.settings, host, has_token=token is not None)
         listener = listen(host, port)
         self.address, self.token = Address(host, listener.getsockname()[1]), token
         self.is_port_fixed = port != 0
@@ -288,10 +321,11 @@ class GatewayService:
             self.address = self.token = None
             raise
         limits = inbound_limits(self.published.settings)
-        hosts = () if is_loopback(host) else (host,)
+        access = GatewayAccess(token, allowed_hosts=() if is_loopback(host) else (host,))
+        access.use(self.published.settings, self.address.url(""), self._clock)
         app = self._app = GatewayApp(
             self.gateway,
-            GatewayAccess(token, allowed_hosts=hosts),
+            access,
             limits=limits,
             default_view=self.published.default_view,
             has_sse=has_sse,
@@ -304,6 +338,7 @@ class GatewayService:
             finally:
                 settings = self.published.settings
                 await self.gateway.drain(settings.drain_s, notice_s=settings.notice_s)
+                await access.close()
                 self.address = self.token = None
 
     def stdio_handler(self) -> ViewHandler:

@@ -102,6 +102,7 @@ class DirectRoute(NamedTuple):
     caller: str
     take: Callable[[DirectExchange, bytes], None]  # raises Refusal
     term: RouteTerm
+    until: float  # monotonic: access control has to look at it again then
 
 
 # The route of a POST by its target and raw headers; None: it is answered over ASGI, as all others.

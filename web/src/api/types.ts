@@ -100,6 +100,10 @@ export interface AppView {
 
 /**
  * What is known of a request after its end; `name` is a tool, a prompt or a URI.
+ *
+ * `caller` is the name of the token or the subject of the user, "" if no token is asked for.
+ * `reason` is there where the client was not told all of it, and where access control refused a
+ * request: `method` and `path` are then those of HTTP.
  */
 export interface AuditLine {
   time: number;
@@ -115,6 +119,8 @@ export interface AuditLine {
   seconds: number;
   request_bytes: number;
   answer_bytes: number;
+  reason: string;
+  caller: string;
 }
 
 /**
@@ -845,7 +851,8 @@ export interface GatewayAudit {
 /**
  * A client of the gateway. One without a session (2026-07-28) was last seen at `last_at`.
  *
- * `client_id` is null for those: requests of the same name at the same path are counted together.
+ * `client_id` is null for those: requests of the same name and caller at the same path are counted
+ * together. `caller` is the name of the token or the subject of the user, "" if unknown.
  */
 export interface GatewayClientView {
   client_id: string | null;
@@ -859,6 +866,7 @@ export interface GatewayClientView {
   in_flight: number;
   calls: number;
   errors: number;
+  caller: string;
 }
 
 /**

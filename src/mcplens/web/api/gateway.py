@@ -24,6 +24,7 @@ from mcplens.config.gateway_entries import (
 from mcplens.config.tool_entries import client_title
 from mcplens.downstream.server_connection import ServerConnection
 from mcplens.errors import InspectorError
+from mcplens.gateway import callers
 from mcplens.gateway.audit_log import AuditLine, tail
 from mcplens.gateway.gateway import Gateway
 from mcplens.gateway.server_places import WAITING_CALLS
@@ -47,7 +48,8 @@ _PIPES: Final = "stdio"
 class GatewayClientView(msgspec.Struct, frozen=True):
     """A client of the gateway. One without a session (2026-07-28) was last seen at `last_at`.
 
-    `client_id` is null for those: requests of the same name at the same path are counted together.
+    `client_id` is null for those: requests of the same name and caller at the same path are counted
+    together. `caller` is the name of the token or the subject of the user, "" if unknown.
     """
 
     client_id: str | None
@@ -61,6 +63,7 @@ class GatewayClientView(msgspec.Struct, frozen=True):
     in_flight: int
     calls: int
     errors: int
+    caller: str
 
 
 class GatewayServerView(msgspec.Struct, frozen=True):
@@ -158,6 +161,7 @@ def _clients(gateway: Gateway) -> list[GatewayClientView]:
             use.in_flight,
             use.calls,
             use.errors,
+            callers.name_of(client.peer.caller),
         )
         for client in gateway.clients.values()
         if client.is_ready
@@ -176,6 +180,7 @@ def _clients(gateway: Gateway) -> list[GatewayClientView]:
             use.in_flight,
             use.calls,
             use.errors,
+            one.caller,
         )
         for one, use in gateway.stateless_uses.uses.items()
     ]

@@ -17,17 +17,22 @@ const EVERY_MS = 2000;
 
 function Row({ line, isOfToday }: { line: AuditLine; isOfToday: boolean }) {
   const run_id = useInspector((state) => state.run_id);
-  const what = line.name === null ? line.method : `${line.method} ${line.name}`;
+  const { name, method, path, reason } = line;
+  // A request that access control refused has no message.
+  const about = line.seq === 0 ? path : name;
+  const what = about === null ? method : `${method} ${about}`;
   return (
     <tr>
       <Cell label="When">
         {isOfToday ? formatTime(line.time, false) : formatDateTime(line.time)}
       </Cell>
       <Cell label="Client">
-        <UntrustedText>{line.client}</UntrustedText>
+        <UntrustedText>
+          {line.caller ? `${line.client} (${line.caller})` : line.client}
+        </UntrustedText>
       </Cell>
       <Cell label="Request">
-        {line.run === run_id ? (
+        {line.run === run_id && line.seq > 0 ? (
           <Link className="mono" to={`/traffic/${line.seq}`}>
             <UntrustedText>{what}</UntrustedText>
           </Link>
@@ -39,7 +44,9 @@ function Row({ line, isOfToday }: { line: AuditLine; isOfToday: boolean }) {
       </Cell>
       <Cell label="Server">{line.server && <UntrustedText>{line.server}</UntrustedText>}</Cell>
       <Cell label="Outcome">
-        <span className={line.outcome === "ok" ? "" : "bad"}>{line.outcome}</span>
+        <span className={line.outcome === "ok" ? "" : "bad"}>
+          {reason ? <UntrustedText>{`${line.outcome}: ${reason}`}</UntrustedText> : line.outcome}
+        </span>
       </Cell>
       <Cell label="Time taken" isNumber>
         {formatDuration(line.seconds)}
@@ -73,7 +80,7 @@ export function Audit({ calls }: { calls: number }) {
           <tbody>
             {audit.lines.map((line) => (
               <Row
-                key={`${line.run} ${line.seq}`}
+                key={`${line.run} ${line.seq} ${line.time}`}
                 line={line}
                 isOfToday={new Date(line.time * 1000).toDateString() === today}
               />

@@ -9,12 +9,13 @@ const NUMBERS = ["In flight", "Calls", "Errors"];
 const count = (number: number): string => number.toLocaleString("en");
 
 function Row({ client }: { client: GatewayClientView }) {
-  const { name, version, protocol_version, path, client_id, since, last_at } = client;
+  const { name, version, protocol_version, path, client_id, caller, since, last_at } = client;
   return (
     <tr>
       <Cell label="Client">
         <UntrustedText>{version ? `${name} ${version}` : name}</UntrustedText>
       </Cell>
+      <Cell label="Caller">{caller && <UntrustedText>{caller}</UntrustedText>}</Cell>
       <Cell label="Revision">
         <span className="mono">{protocol_version}</span>
       </Cell>
@@ -51,11 +52,17 @@ export function Clients({ clients }: { clients: GatewayClientView[] }) {
   return (
     <Section title="Clients">
       <table className="plain stacking">
-        <Heads names={["Client", "Revision", "At", "Since", ...NUMBERS]} numbers={NUMBERS} />
+        <Heads
+          names={["Client", "Caller", "Revision", "At", "Since", ...NUMBERS]}
+          numbers={NUMBERS}
+        />
         <tbody>
           {clients.map((client) => (
             <Row
-              key={client.client_id ?? `${client.name} ${client.version} ${client.path}`}
+              key={
+                client.client_id ??
+                `${client.name} ${client.version} ${client.path} ${client.caller}`
+              }
               client={client}
             />
           ))}
