@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import contextlib
+import ssl
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -18,7 +22,7 @@ from mcplens.doctor.examination import Examination, misconfigured
 from mcplens.errors import ConfigurationError
 from mcplens.events import FrameSent, HttpRequestSent
 from tests.auth.protected import Protected, protected
-from tests.cli.tls import untrusted_port
+from tests.cli.tls import issued, untrusted_port
 from tests.ports import held_port
 from tests.servers.run import ROOT, argv, serve
 
@@ -54,7 +58,7 @@ class Report:
         return self.diagnosis.checks[-1]
 
 
-async def examine(target: Any, **options: Any) -> Report:
+async def examine(target: Any, *, alive_s: float = 0.0, **options: Any) -> Report:
     clock = SystemClock()
     bus = Bus(clock)
     words = target if isinstance(target, str) else "-- server"
@@ -63,7 +67,10 @@ async def examine(target: Any, **options: Any) -> Report:
     told: list[Check] = []
     async with asyncio.timeout(100):
         examined = Examined("it", target, options, shown, words)
-        diagnosis = await Examination(examined, bus=bus, clock=clock, on_check=told.append).run()
+        examination = Examination(
+            examined, bus=bus, clock=clock, on_check=told.append, alive_s=alive_s
+        )
+        diagnosis = await examination.run()
     bus.close()
     assert tuple(told) == diagnosis.checks
     found = Report(diagnosis, bus)
@@ -183,7 +190,7 @@ async def test_a_list_that_fails_does_not_hide_the_others() -> None:
 
 async def test_a_server_that_ignores_the_end_of_its_input_is_told_of_at_the_end() -> None:
     stays = f"{' '.join(argv('good'))}; sleep 60"
-    options = {"close_wait_s": 0.2, "terminate_wait_s": 0.2, "cwd": str(ROOT)}
+    options: dict[str, Any] = {"close_wait_s": 0.2, "terminate_wait_s": 0.2, "cwd": str(ROOT)}
     found = await examine(["sh", "-c", stays], **options)
     assert found.diagnosis.is_healthy
     assert (found.last.name, found.last.state) == ("exit", "warning")
@@ -201,6 +208,7 @@ async def test_the_way_to_a_url_is_checked_step_by_step(tmp_path: Path) -> None:
     assert [check.name for check in untrusted.diagnosis.checks[1:]] == ["tcp", "tls"]
     assert "self-signed" in untrusted.last.came.replace("self signed", "self-signed")
     assert untrusted.diagnosis.command.endswith("--ca-file CA.pem")
+    assert untrusted.last.lines == ("1. localhost (127.0.0.1), by itself, until 2120-01-01",)
     assert not untrusted.sent
 
 
@@ -211,21 +219,24 @@ async def test_tls_shows_names_issuer_and_days_left(tmp_path: Path) -> None:
         unchecked = await examine(url, insecure=True)
     assert "127.0.0.1 by localhost" in trusted.checks["tls"].came
     assert "days left" in trusted.checks["tls"].came
+    assert trusted.checks["tls"].lines == ("1. localhost (127.0.0.1), by itself, until 2120-01-01",)
     assert unchecked.checks["tls"].state == "warning"
     assert trusted.last.name == "http_status"
 
 
 @asynccontextmanager
-async def answering(answer: bytes) -> AsyncIterator[str]:
+async def answering(answer: bytes, tls: ssl.SSLContext | None = None) -> AsyncIterator[str]:
     """A port where every request gets this answer."""
 
     async def serve_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(answer)
+        with contextlib.suppress(EOFError, OSError):  # who checks TLS alone asks nothing
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(answer)
         writer.close()
-        await writer.wait_closed()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
 
-    server = await asyncio.start_server(serve_one, "127.0.0.1", 0)
+    server = await asyncio.start_server(serve_one, "127.0.0.1", 0, ssl=tls)
     try:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     finally:
@@ -256,6 +267,94 @@ async def test_a_proxy_of_the_environment_is_where_the_way_leads(
     assert [check.name for check in found.diagnosis.checks[1:]] == ["tcp", "proxy", "http_status"]
     assert found.checks["proxy"].came == f"goes through {proxy}"
     assert "502" in found.last.came
+
+
+@asynccontextmanager
+async def tunnelling(port: int) -> AsyncIterator[str]:
+    """A proxy that leads every CONNECT to this port, and knows one user."""
+
+    async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(OSError):
+            while data := await reader.read(65536):
+                writer.write(data)
+                await writer.drain()
+        writer.close()
+
+    async def serve_one(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            head = await reader.readuntil(b"\r\n\r\n")
+        except EOFError:  # the check of TCP asks nothing
+            writer.close()
+            return
+        assert head.startswith(b"CONNECT behind.invalid:443 HTTP/1.1\r\n")
+        if b"Basic " + base64.b64encode(b"me:ge heim") not in head:
+            writer.write(b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")
+            writer.close()
+            return
+        there = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        await asyncio.gather(copy(reader, there[1]), copy(there[0], writer))
+
+    server = await asyncio.start_server(serve_one, "127.0.0.1", 0)
+    try:
+        yield f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    finally:
+        server.close()
+
+
+async def test_tls_is_checked_through_a_proxy_with_its_whole_chain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    authority, own = issued(tmp_path, "behind.invalid")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(own)
+    gone = b"HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n"
+    url = "https://behind.invalid/mcp"
+    async with answering(gone, context) as server, tunnelling(urlsplit(server).port or 0) as proxy:
+        monkeypatch.setenv("https_proxy", f"http://me:ge%20heim@{proxy}")
+        found = await examine(url, ca_file=str(authority))
+        untrusted = await examine(url)
+        monkeypatch.setenv("https_proxy", f"http://{proxy}")
+        refused = await examine(url, ca_file=str(authority))
+    names = [check.name for check in found.diagnosis.checks[1:]]
+    assert names == ["tcp", "proxy", "tls", "http_status"]
+    assert found.checks["proxy"].came == "the way is open"
+    assert "ge heim" not in str(found.diagnosis.checks)
+    assert "ge%20heim" not in str(found.diagnosis.checks)
+    assert "behind.invalid by Test authority" in found.checks["tls"].came
+    chain = (
+        "1. behind.invalid, by Test authority, until 2120-01-01",
+        "2. Test authority, by itself, until 2120-01-01",
+    )
+    assert found.checks["tls"].lines == chain
+    assert "410" in found.last.came
+    assert (untrusted.last.name, untrusted.last.state) == ("tls", "failed")
+    assert untrusted.last.lines == chain  # what it sent, though it cannot be trusted
+    assert (refused.last.name, refused.last.state) == ("proxy", "failed")
+    assert "407 Proxy Authentication Required" in refused.last.came
+    assert refused.diagnosis.command == f"NO_PROXY=behind.invalid mcplens doctor {url}"
+
+
+async def test_a_server_that_ends_after_its_handshake_does_not_keep_running() -> None:
+    code = """
+import json, sys, threading
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("method") == "initialize":
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {
+            "protocolVersion": message["params"]["protocolVersion"], "capabilities": {},
+            "serverInfo": {"name": "brief", "version": "1"}}}), flush=True)
+    elif "id" in message:
+        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": {
+            "code": -32601, "message": "no"}}), flush=True)
+    else:
+        print("that was all", file=sys.stderr)
+        sys.exit(7)
+"""
+    found = await examine(python(code), alive_s=30.0)
+    assert (found.last.name, found.last.state) == ("alive", "failed")
+    assert found.last.came == "it ended with exit code 7"
+    assert "that was all" in found.last.lines
 
 
 async def test_a_sign_in_is_looked_up_and_nobody_is_registered_or_signed_in() -> None:

@@ -76,6 +76,8 @@ def _for_url(error: InspectorError, url: str, words: str) -> str | None:
             return f"mcplens doctor {shlex.quote(url.replace('s://', '://', 1))}"
         case "TLS_FAILED":
             return f"mcplens doctor {quoted} --ca-file CA.pem"
+        case "CONNECTION_FAILED" if host := error.details.get("without_proxy"):
+            return f"NO_PROXY={shlex.quote(host)} mcplens doctor {quoted}"
     is_elsewhere = isinstance(error, HttpError) and error.status in _WRONG_PLACE
     if is_elsewhere and not parts.path.rstrip("/").endswith(_ENDPOINTS):
         place = parts._replace(path=parts.path.rstrip("/") + "/mcp").geturl()

@@ -28,7 +28,9 @@ from mcplens.doctor.failed_step import gather
 from mcplens.doctor.network_checks import NetworkChecks
 from mcplens.doctor.sign_in_checks import ReadOnlyAuthorizer, check_sign_in
 from mcplens.errors import InspectorError, ServerError, classify
+from mcplens.events import ProcessStarted
 from mcplens.known_secrets import known_secrets
+from mcplens.protocol.lifecycle import ConnectionState
 from mcplens.session.client import Client
 from mcplens.targets import command_of
 from mcplens.transports.base import Closing
@@ -36,6 +38,9 @@ from mcplens.transports.network import NetworkOptions
 
 # A server that needs longer to answer is a finding in itself.
 CONNECT_TIMEOUT_S: Final = 15.0
+# A server that starts, answers and then ends, does so within its first second.
+ALIVE_S: Final = 1.0
+_LOOK_S: Final = 0.05
 _REQUEST_TIMEOUT_S: Final = 15.0
 _LISTS: Final = {
     "tools": ("tools",),
@@ -67,12 +72,19 @@ class Examination:
     """The checks of one server."""
 
     def __init__(
-        self, examined: Examined, *, bus: Bus, clock: Clock, on_check: OnCheck | None = None
+        self,
+        examined: Examined,
+        *,
+        bus: Bus,
+        clock: Clock,
+        on_check: OnCheck | None = None,
+        alive_s: float = ALIVE_S,
     ) -> None:
         self._examined = examined
         self._bus = bus
         self._clock = clock
         self._listener = on_check
+        self._alive_s = alive_s
         self._checks: list[Check] = []
         self._authorizer: ReadOnlyAuthorizer | None = None
 
@@ -137,6 +149,7 @@ class Examination:
         problem = None
         try:
             await client.connect()
+            await self._outlive(client, after)
         except InspectorError as error:
             problem = error
         attempt = Attempt(self._bus.since(after), began, self._clock.monotonic(), problem)
@@ -145,6 +158,22 @@ class Examination:
             await self._ask(client)
         finally:
             await self._disconnect(client)
+
+    async def _outlive(self, client: Client, after: int) -> None:
+        """Wait until a process is a second old.
+
+        Raises:
+            InspectorError: it ended before.
+        """
+        events = self._bus.since(after)
+        started = next((event for event in events if isinstance(event, ProcessStarted)), None)
+        if started is None:
+            return
+        due = started.mono + self._alive_s
+        while (left := due - self._clock.monotonic()) > 0:
+            if client.state is not ConnectionState.CONNECTED:
+                raise classify(client.last_error or Exception("the connection was lost"))
+            await self._clock.sleep(min(left, _LOOK_S))
 
     def _connect_options(self) -> dict[str, Any]:
         options = dict(self._examined.options)
