@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from mcplens.bus import Bus
+from mcplens.bus import Bus, Publisher
 from mcplens.clock import ManualClock, SystemClock
-from mcplens.events import EventsMissed, FrameReceived, FrameSent
+from mcplens.events import EventsMissed, FrameReceived, FrameSent, HttpExchangeEnded
 from mcplens.store import database, schema, segments
 from mcplens.store.database import Database, Run
 from mcplens.store.filters import Filter
@@ -29,7 +29,7 @@ from mcplens.store.schema import insert_blocks
 from mcplens.store.segments import LOST_BYTES
 from mcplens.store.trace_transfer import export_trace, import_trace
 from tests.store.recordings import integrity, wait_until
-from tests.store.samples import call, publish_frames, stored_events
+from tests.store.samples import call, publish_frames, received, stored_events
 
 DAY = 86_400.0
 LARGE = "x" * 40_000
@@ -88,6 +88,26 @@ def test_small_and_large_messages_are_read_back_in_their_order(bus: Bus, path: P
         (run,) = history.runs()
     assert newest == [event.seq for event in reversed(bus.kept())]
     assert run.size_bytes > 34 * 2 * len(LARGE)
+
+
+def test_an_http_answer_and_the_message_in_it_are_written_once(bus: Bus, path: Path) -> None:
+    count = 100
+    publish = Publisher(bus, "server")
+    with Recorder(bus, path):
+        for number in range(count):
+            body = b'{"jsonrpc":"2.0","id":%d,"result":"%b"}' % (number, LARGE.encode())
+            publish(HttpExchangeEnded(exchange_id=number, elapsed_s=0.1, body=body))
+            publish(received(body, exchange_id=number))
+    assert stored_events(path) == bus.kept()
+    sizes = [file.stat().st_size for file in files(path)]
+    assert len(sizes) > 10
+    assert count * len(LARGE) < sum(sizes) < (count + 1) * len(LARGE)
+    limits = Retention(max_bytes=2_000_000)
+    sweep(path, 1000.0, limits, run_no=1)
+    first, *rest = stored_events(path)
+    assert isinstance(first, EventsMissed)
+    assert rest == bus.kept()[-len(rest) :]
+    assert 10 < len(rest) < 100
 
 
 def test_a_run_with_few_large_bodies_needs_no_other_file(

@@ -329,9 +329,13 @@ def _cut(rows: list[Row]) -> Iterator[tuple[list[Row], int]]:
     size = sum([len(row.payload) for row in rows if row.payload is not None])
     start = 0
     if size > _SLICE_BYTES:
-        size = 0
+        size, last = 0, None
         for at, row in enumerate(rows, start=1):
-            size += len(row.payload or b"")
+            payload = row.payload
+            if payload is None or payload is last:  # an HTTP answer is the message in it
+                continue
+            size += len(payload)
+            last = payload
             if size > _SLICE_BYTES:
                 yield rows[start:at], size
                 start, size = at, 0

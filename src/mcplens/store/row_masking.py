@@ -6,7 +6,7 @@ a key may have become secret later. recorded_secrets.py finds the secrets.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -20,6 +20,9 @@ from mcplens.store.recorded_secrets import (
     mask_named_headers,
 )
 from mcplens.store.rows import Row, payload_field
+
+# A payload of this size is searched by itself: to copy it costs more than one search less saves.
+_LARGE_BYTES: Final = 8 * 1024
 
 
 def mask_rows(rows: list[Row], maskers: Maskers) -> list[Row]:
@@ -35,8 +38,18 @@ def mask_rows(rows: list[Row], maskers: Maskers) -> list[Row]:
 
 def _have_known(rows: list[Row]) -> bool:
     """Whether a known secret is anywhere in these rows: one search for all is much faster."""
-    payloads = b"\n".join([row.payload for row in rows if row.payload is not None])
-    if known_secrets.find(payloads):
+    small: list[bytes] = []
+    last = None
+    for row in rows:
+        payload = row.payload
+        if payload is None or payload is last:  # an HTTP answer is the message in it
+            continue
+        last = payload
+        if len(payload) < _LARGE_BYTES:
+            small.append(payload)
+        elif known_secrets.find(payload):
+            return True
+    if known_secrets.find(b"\n".join(small)):
         return True
     details = [row.detail for row in rows if row.detail is not None]
     return bool(known_secrets.find(to_json(details)))

@@ -83,6 +83,8 @@ class SegmentWriter:
         self._last_place = 0
         self._waiting: list[bytes] = []
         self._waiting_bytes = 0
+        # The body that this transaction wrote last. An HTTP answer and the message in it are one.
+        self._last: tuple[bytes, BodyPlace] | None = None
         self._full: list[BinaryIO] = []
         self._begun: list[BinaryIO] = []  # by this transaction
         self._is_written = False  # by this transaction
@@ -112,7 +114,7 @@ class SegmentWriter:
 
     def commit(self) -> None:
         """The transaction is committed."""
-        self._begun, self._is_written = [], False
+        self._begun, self._is_written, self._last = [], False, None
         full, self._full = self._full, []
         for file in full:
             _finish(file)
@@ -147,6 +149,10 @@ class SegmentWriter:
         place = run_no << SEQ_BITS | block.first_seq
         places = []
         for row, payload in block.bodies:
+            if self._last is not None and self._last[0] is payload:
+                places.append(msgspec.structs.replace(self._last[1], row=row))
+                self._last_place = place
+                continue
             if self._file is None or (self._end and self._end + len(payload) > self._max_bytes):
                 self._begin(connection, place)
             places.append(BodyPlace(row, self._segment_no, self._end, len(payload)))
@@ -154,6 +160,7 @@ class SegmentWriter:
             self._last_place = place
             self._waiting.append(payload)
             self._waiting_bytes += len(payload)
+            self._last = payload, places[-1]
             if self._waiting_bytes >= _WRITE_BYTES:
                 self._flush()
         return block._replace(body_places=_encode(places))
@@ -193,7 +200,7 @@ class SegmentWriter:
     def _leave(self) -> None:
         if self._file is not None:
             self._full.append(self._file)
-        self._file, self._segment_no, self._end = None, 0, 0
+        self._file, self._segment_no, self._end, self._last = None, 0, 0, None
 
 
 class SegmentReader:

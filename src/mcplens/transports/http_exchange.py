@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 # More hops than any sane server needs; fewer than a loop makes.
 MAX_REDIRECTS: Final = 5
-# After so much at once others get their turn: of a compressed body the library has the next piece
-# ready without a turn of the loop, for gigabytes on end.
+# After so much at once others get their turn, if there is more already: of a compressed body the
+# library has the next piece ready without a turn of the loop, for gigabytes on end.
 _FLOOD_BYTES: Final = 32 * 1024
 # Enough to recognise where a redirect points.
 _QUOTED_CHARACTERS: Final = 200
@@ -321,7 +321,7 @@ class HttpExchange:
             raise self._failure
         assert self._response is not None
         content = self._response.content
-        if self._is_flooded:
+        if self._is_flooded and content._buffer:
             await give_way()
         try:
             chunk = await content.readany()
