@@ -43,10 +43,10 @@ def app_server_argv(name: Literal["basic-vanillajs", "map", "pdf"], *arguments: 
     return _script(script, ["--stdio", *arguments])
 
 
-def oidc_argv(resource: str, lifetime_s: int) -> list[str]:
+def oidc_argv(resource: str, lifetime_s: int, token_format: str = "opaque") -> list[str]:
     """Runs an authorization server (oidc-provider) for one resource; see oidc_server.mjs."""
     script = Path(__file__).parent / "node" / "oidc_server.mjs"
-    return [node(), str(script), resource, str(lifetime_s)]
+    return [node(), str(script), resource, str(lifetime_s), token_format]
 
 
 def conformance_argv(*arguments: str) -> list[str]:

@@ -34,11 +34,13 @@ pytestmark = pytest.mark.slow
 
 
 @asynccontextmanager
-async def provider(server: Protected, lifetime_s: int = 3600) -> AsyncIterator[str]:
+async def provider(
+    resource: str, lifetime_s: int = 3600, token_format: str = "opaque"
+) -> AsyncIterator[str]:
     """Run the authorization server for this resource; gives its issuer."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
-        *oidc_argv(server.url, lifetime_s), stdin=pipe, stdout=pipe, stderr=DEVNULL
+        *oidc_argv(resource, lifetime_s, token_format), stdin=pipe, stdout=pipe, stderr=DEVNULL
     )
     assert process.stdout is not None
     try:
@@ -53,14 +55,19 @@ async def provider(server: Protected, lifetime_s: int = 3600) -> AsyncIterator[s
 class Browser:
     """Fills in the pages of the provider, and comes back with where it was sent."""
 
-    def __init__(self) -> None:
+    def __init__(self, login: str = "ada") -> None:
         self.pages: list[str] = []
+        self._login = login
 
     async def __call__(self, request: Authorize) -> str:
+        return await self.visit(request.url, request.redirect_uri)
+
+    async def visit(self, url: str, until: str) -> str:
+        """Follow an address, filling in forms, until the browser is sent where `until` begins."""
         jar = aiohttp.CookieJar(unsafe=True)  # cookies of an address that is no name
         async with aiohttp.ClientSession(cookie_jar=jar) as session:
-            method, url, form = "GET", request.url, None
-            while not url.startswith(request.redirect_uri):
+            method, form = "GET", None
+            while not url.startswith(until):
                 async with session.request(method, url, data=form, allow_redirects=False) as answer:
                     text = await answer.text()
                     location = answer.headers.get("Location")
@@ -68,18 +75,18 @@ class Browser:
                     method, url, form = "GET", urljoin(url, location), None
                     continue
                 self.pages.append(text)
-                method, url, form = "POST", *_filled(text, url)
+                method, url, form = "POST", *_filled(text, url, self._login)
             return url
 
 
-def _filled(page: str, url: str) -> tuple[str, dict[str, str]]:
+def _filled(page: str, url: str, login: str) -> tuple[str, dict[str, str]]:
     """The form of a page, with a name and a password."""
     found = re.search(r'<form[^>]*action="([^"]+)"[^>]*>(.*?)</form>', page, re.DOTALL)
     assert found, page
     inputs = re.findall(r"<input[^>]*>", found[2])
     names = [dict(re.findall(r'(\w+)="([^"]*)"', one)) for one in inputs]
     form = {one["name"]: html.unescape(one.get("value", "")) for one in names if "name" in one}
-    return urljoin(url, html.unescape(found[1])), form | {"login": "ada", "password": "x"}
+    return urljoin(url, html.unescape(found[1])), form | {"login": login, "password": "x"}
 
 
 async def is_good(issuer: str, token: str, resource: str) -> bool:
@@ -93,7 +100,7 @@ async def is_good(issuer: str, token: str, resource: str) -> bool:
 
 async def test_a_person_signs_in_by_its_pages_and_the_sign_in_lasts(server: Protected) -> None:
     browser = Browser()
-    async with provider(server) as issuer:
+    async with provider(server.url) as issuer:
         trust(server, issuer)
         async with mcplens.connect(server.url, sign_in=browser) as client:
             await client.call_tool("echo")
@@ -121,7 +128,7 @@ async def test_a_person_signs_in_by_its_pages_and_the_sign_in_lasts(server: Prot
 
 
 async def test_tokens_are_bound_to_a_key_and_each_request_proves_it(server: Protected) -> None:
-    async with provider(server) as issuer:
+    async with provider(server.url) as issuer:
         trust(server, issuer)
         auth = {"dpop": True}
         async with mcplens.connect(server.url, sign_in=Browser(), auth=auth) as client:

@@ -99,7 +99,7 @@ def test_every_key_of_a_view_and_of_the_gateway_is_documented_with_its_default()
             assert (None if shown == "–" else json.loads(shown.strip("`"))) == expected
     assert list(rows("Tokens of the gateway")) == list(TOKEN_KEYS)
     assert list(rows("OAuth of the gateway")) == list(OAUTH_KEYS)
-    assert list(rows("Limits")) == list(LIMIT_KEYS)
+    assert rows("Limits").keys() == LIMIT_KEYS.keys()
 
 
 def test_every_kind_of_profile_and_its_settings_are_documented() -> None:

@@ -1,5 +1,6 @@
-// An authorization server that we did not write (oidc-provider), for one protected resource.
-// node oidc_server.mjs RESOURCE: prints {"issuer": …} once it listens, ends with its stdin.
+// An authorization server that we did not write (oidc-provider), for one protected resource and
+// what is below it. node oidc_server.mjs RESOURCE [SECONDS [opaque|jwt]]: prints {"issuer": …} once
+// it listens, ends with its stdin. SECONDS is how long tokens are good.
 // Clients register themselves, refresh tokens rotate, tokens can be revoked. Its login page takes
 // any name; nothing is kept.
 import http from "node:http";
@@ -7,6 +8,7 @@ import { Provider } from "oidc-provider";
 
 const resource = process.argv[2];
 const lifetime = Number(process.argv[3] ?? 3600);
+const format = process.argv[4] ?? "opaque";
 const server = http.createServer((request, response) => handle(request, response));
 let handle;
 server.listen(0, "127.0.0.1", () => {
@@ -29,11 +31,12 @@ server.listen(0, "127.0.0.1", () => {
         defaultResource: () => resource,
         useGrantedResource: () => true,
         getResourceServerInfo: (_, indicator) => {
-          if (indicator !== resource) throw new Error(`no such resource: ${indicator}`);
+          const isBelow = indicator.startsWith(`${resource}/`);
+          if (indicator !== resource && !isBelow) throw new Error(`not known: ${indicator}`);
           return {
             scope: "notes",
-            audience: resource,
-            accessTokenFormat: "opaque",
+            audience: indicator,
+            accessTokenFormat: format,
             accessTokenTTL: lifetime,
           };
         },
