@@ -3,6 +3,7 @@
     InspectorError            code, category, retryable, details, help_url
     ├── ConfigurationError    the input can never work (command, URL, placeholder)
     ├── ConnectError          the connection was not established
+    │   └── StoreUnavailable  the store that replicas of a gateway share cannot be used
     ├── TransportError        the connection was lost, or one exchange on it broke
     │   └── HttpError         an HTTP response without an MCP message: status, headers, body
     ├── TimeoutExpired        a connection or a request took too long
@@ -56,6 +57,7 @@ CODES: Final[dict[str, tuple[Category, bool]]] = {
     "CAPABILITY_NOT_SUPPORTED": ("protocol", False),
     "ILLEGAL_TRANSITION": ("protocol", False),
     "NOT_CONNECTED": ("connection", True),
+    "STORE_UNAVAILABLE": ("connection", True),
     "INVALID_ANSWER": ("protocol", False),
     "QUESTION_GONE": ("cancelled", False),
     "INPUT_REFUSED": ("cancelled", False),
@@ -154,6 +156,13 @@ class ConfigurationError(InspectorError):
 
 class ConnectError(InspectorError):
     """The connection was not established."""
+
+
+class StoreUnavailable(ConnectError):
+    """The store that replicas of a gateway share is down, full or too slow."""
+
+    def __init__(self, message: str, **details: Any) -> None:
+        super().__init__("STORE_UNAVAILABLE", message, details=details)
 
 
 class TransportError(InspectorError):

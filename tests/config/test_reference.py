@@ -19,6 +19,7 @@ from mcplens.config.keys import AUTH_KEYS, SERVER_KEYS, TOP_KEYS, Key
 from mcplens.config.model import ServerEntry, Settings
 from mcplens.config.other_tools import TOOLS
 from mcplens.config.placeholders import resolve
+from mcplens.config.replica_settings import REPLICA_KEYS, STORE_KEYS
 from mcplens.config.views import GATEWAY_KEYS, LIMIT_KEYS, VIEW_KEYS, GatewaySettings, View
 from mcplens.session import model_endpoint
 from mcplens.session.profiles import _KINDS as KINDS
@@ -100,6 +101,9 @@ def test_every_key_of_a_view_and_of_the_gateway_is_documented_with_its_default()
     assert list(rows("Tokens of the gateway")) == list(TOKEN_KEYS)
     assert list(rows("OAuth of the gateway")) == list(OAUTH_KEYS)
     assert rows("Limits").keys() == LIMIT_KEYS.keys()
+    blocks = {"store": STORE_KEYS, "replica": REPLICA_KEYS}
+    for block, members in blocks.items():
+        assert [name for name in members if f"`{name}`" not in rows("Gateway")[block][-1]] == []
 
 
 def test_every_kind_of_profile_and_its_settings_are_documented() -> None:
@@ -133,8 +137,9 @@ def test_placeholders_stand_for_what_the_page_says() -> None:
 def test_every_example_is_a_configuration(machine: Machine) -> None:
     machine.environ |= {"WEATHER_KEY": "k", "SEARCH_TOKEN": "t", "BANK_PIN": "p", "MODEL_KEY": "m"}
     machine.environ |= {"READING_TOKEN": "r", "CI_TOKEN": "c" * 16, "BOT_TOKEN": "b" * 16}
+    machine.environ |= {"STORE_PASSWORD": "s", "REPLICA_KEY": "k" * 32}
     examples = [block for block in blocks(PAGE) if block.language == "json"]
-    assert len(examples) == 7
+    assert len(examples) == 8
     for example in examples:
         machine.write_user(example.text)
         configuration = load_configuration(here=machine.here())

@@ -205,6 +205,7 @@ def _drop_invalid(key: str, value: dict[str, Any], source: Source) -> list[Inval
             settings = read_gateway(value, key)
             _check_listen(settings.listen, source)
             _check_access(value, source)
+            _check_store(settings.store is not None, source)
         except InvalidValue as wrong:
             wrongs.append(wrong)
             value.clear()
@@ -229,6 +230,13 @@ def _check_access(value: dict[str, Any], source: Source) -> None:
     if source.scope == "project" and given:
         text = "a project's file may not say who may use the gateway; put it into your own file"
         raise InvalidValue(f"gateway.{given[0]}", text)
+
+
+def _check_store(has_store: bool, source: Source) -> None:
+    """A cloned repository must not send what clients do to a store of its choice."""
+    if has_store and source.scope == "project":
+        text = "a project's file may not name a store; put it into your own file"
+        raise InvalidValue("gateway.store", text)
 
 
 def _merge(files: list[_File]) -> Configuration:

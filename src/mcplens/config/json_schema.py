@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from mcplens.config import access_keys, keys, views
+from mcplens.config import access_keys, keys, replica_settings, views
 from mcplens.config.keys import AUTH_READERS, SERVER_KEYS, TOP_KEYS, Key
 from mcplens.protocol.eras import LOG_LEVELS
 
@@ -91,6 +91,9 @@ _SCHEMA_OF: Final[Mapping[Reader, Schema]] = {
     access_keys.audiences: {"anyOf": [{"type": "string"}, _list_of(_FILLED)]},
     access_keys.scope_names: {"anyOf": [{"type": "string"}, _list_of(_FILLED)]},
     access_keys.scope_views: _map_of(_list_of(_FILLED)),
+    replica_settings.store_url: _FILLED,
+    replica_settings.replica_address: _FILLED,
+    replica_settings.signing_keys: {"anyOf": [_FILLED, _list_of(_FILLED)]},
 }
 
 
@@ -125,11 +128,18 @@ def _view_schema() -> Schema:
 
 
 def _gateway_schema() -> Schema:
-    limits = _closed({name: _of_reader(read) for name, (_, read) in views.LIMIT_KEYS.items()})
+    blocks = {
+        "limits": views.LIMIT_KEYS,
+        "store": replica_settings.STORE_KEYS,
+        "replica": replica_settings.REPLICA_KEYS,
+    }
     token = _closed({"name": _FILLED, "token": _FILLED, "views": _list_of(_FILLED)})
     oauth = _closed({name: _of_reader(read) for name, read in access_keys.OAUTH_KEYS.items()})
     special: dict[str, Schema] = {
-        "limits": limits,
+        **{
+            name: _closed({key: _of_reader(read) for key, (_, read) in known.items()})
+            for name, known in blocks.items()
+        },
         "tokens": _list_of({**token, "required": ["name", "token"]}),
         "oauth": {**oauth, "required": ["issuer"]},
     }

@@ -30,6 +30,12 @@ from mcplens.config.keys import (
     seconds,
     text_mapping,
 )
+from mcplens.config.replica_settings import (
+    REPLICA_KEYS,
+    STORE_KEYS,
+    ReplicaSettings,
+    StoreSettings,
+)
 
 Separator = Literal["__", ":", "none"]
 SEPARATORS: Final = ("__", ":", "none")
@@ -111,6 +117,8 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     allowed_origins: tuple[str, ...] = ()
     tokens: tuple[NamedToken, ...] = ()
     oauth: OAuthSettings | None = None
+    store: StoreSettings | None = None
+    replica: ReplicaSettings = ReplicaSettings()
 
 
 Reader = Callable[[Any, str], Any]
@@ -188,6 +196,14 @@ def _limits(value: Any, key: str) -> Limits:
     return Limits(**_fields(value, key, LIMIT_KEYS))
 
 
+def _store(value: Any, key: str) -> StoreSettings:
+    return StoreSettings(**_fields(value, key, STORE_KEYS))
+
+
+def _replica(value: Any, key: str) -> ReplicaSettings:
+    return ReplicaSettings(**_fields(value, key, REPLICA_KEYS))
+
+
 def address(value: Any, key: str) -> str:
     """HOST:PORT, PORT alone, or [IPv6]:PORT."""
     parse_address(filled(value, key), key)
@@ -220,6 +236,8 @@ GATEWAY_KEYS: Final[Mapping[str, tuple[str, Reader]]] = {
     "allowedOrigins": ("allowed_origins", origins),
     "tokens": ("tokens", named_tokens),
     "oauth": ("oauth", oauth),
+    "store": ("store", _store),
+    "replica": ("replica", _replica),
 }
 
 
@@ -242,7 +260,12 @@ def read_gateway(value: Any, key: str) -> GatewaySettings:
     Raises:
         InvalidValue: one of its keys is not valid.
     """
-    return GatewaySettings(**_fields(value, key, GATEWAY_KEYS))
+    found = GatewaySettings(**_fields(value, key, GATEWAY_KEYS))
+    is_shared = found.store is not None and found.store.url != "memory"
+    if is_shared and not found.replica.keys:
+        text = "is needed with a store: without a key, replicas cannot know each other"
+        raise InvalidValue(f"{key}.replica.keys", text)
+    return found
 
 
 def _fields(value: Any, key: str, known: Mapping[str, tuple[str, Reader]]) -> dict[str, Any]:

@@ -113,6 +113,9 @@ STEPS: Final = {
     "CONNECTION_LOST": Step(
         "the connection", "a lasting connection", "try again; see the server's log"
     ),
+    "STORE_UNAVAILABLE": Step(
+        "the shared store", "a store that answers", "check gateway.store, and the store itself"
+    ),
     "SESSION_EXPIRED": Step("the session", "a session that the server knows", "try again"),
 }  # fmt: skip
 
