@@ -21,34 +21,9 @@ from mcplens.gateway.approval_records import FileRecords
 from mcplens.gateway.approvals import Approvals, approve
 from mcplens.gateway.audit_log import AuditLog, tail
 from mcplens.gateway.pinned_definitions import Subject
+from tests.servers import reworded
 
 from .harness import NEW, OLD, PATIENCE_S, RunningGateway, names, running_gateway
-
-# Lists what a file says, each time anew; what it did before is of no interest to it.
-SERVER = """
-import json, sys
-lists = {"tools/list": "tools", "prompts/list": "prompts", "resources/list": "resources",
-         "resources/templates/list": "resourceTemplates"}
-for line in sys.stdin:
-    message = json.loads(line)
-    method, number = message.get("method"), message.get("id")
-    given = json.load(open(sys.argv[1]))
-    if number is None:
-        continue
-    if method == "initialize":
-        result = {"protocolVersion": "2025-11-25", "serverInfo": {"name": "file", "version": "1"},
-                  "capabilities": {"tools": {}, "prompts": {}, "resources": {}},
-                  "instructions": given.get("instructions", "")}
-    elif method in lists:
-        result = {lists[method]: given.get(lists[method], [])}
-    elif method == "resources/read":
-        result = {"contents": [{"uri": message["params"]["uri"], "text": "secret"}]}
-    elif method == "prompts/get":
-        result = {"messages": []}
-    else:
-        result = {"content": [{"type": "text", "text": "ran"}]}
-    print(json.dumps({"jsonrpc": "2.0", "id": number, "result": result}), flush=True)
-"""
 
 
 def tool(name: str, description: str = "Does a thing.") -> dict[str, Any]:
@@ -88,10 +63,9 @@ class Approved(msgspec.Struct):
 async def approved_gateway(
     tmp_path: Path, mode: ApprovalMode, *views: View, **lists: Any
 ) -> AsyncIterator[Approved]:
-    definitions, script = tmp_path / "definitions.json", tmp_path / "server.py"
-    script.write_text(SERVER)
+    definitions = tmp_path / "definitions.json"
     definitions.write_text(json.dumps(lists))
-    entry = {"command": sys.executable, "args": [str(script), str(definitions)]}
+    entry = {"command": sys.executable, "args": [reworded.__file__, str(definitions)]}
     async with running_gateway(
         {"srv": {**entry, "protocolVersion": OLD}},
         views=views,

@@ -264,7 +264,9 @@ class Approvals:
             if self.mode_of(view) == "off":
                 continue
             for kind, original, raw in handler.catalog.unapproved:
-                yield Subject(view.name, kind, *original), bytes(raw)
+                subject = Subject(view.name, kind, *original)
+                if not self.is_approved(subject, bytes(raw)):  # the catalog may be an older one
+                    yield subject, bytes(raw)
             for connection in handler.connections():
                 introduction = connection.introduction
                 text = None if introduction is None else introduction.instructions
@@ -301,7 +303,7 @@ class Approvals:
 
     def _tell(self, view: str, text: str, subject: Subject | None, state: str = "") -> None:
         """One report: in our log, in the traffic, and in the audit log."""
-        is_held = self._modes_of_handlers().get(view) == "hold"
+        is_held = self.is_held(view)
         outcome = "held" if is_held else "reported"
         what = "" if subject is None else f"{WORDS[subject.kind]} {subject} {state}: "
         held = f" ({HELD})" if is_held else ""
@@ -311,8 +313,11 @@ class Approvals:
         self._gateway.bus.publish(Remark(message=message), server_id)
         self._audit(view, outcome, f"{state}: {text}" if state else text, subject=subject)
 
-    def _modes_of_handlers(self) -> dict[str, ApprovalMode]:
-        return {one.view.name: self.mode_of(one.view) for one in self._handlers()}
+    def is_held(self, view: str) -> bool:
+        """Whether a view holds back what waits."""
+        return any(
+            one.view.name == view and self.mode_of(one.view) == "hold" for one in self._handlers()
+        )
 
     def _audit(self, view: str, outcome: str, reason: str, *, subject: Subject | None) -> None:
         gateway = self._gateway

@@ -14,6 +14,7 @@ import msgspec
 
 from mcplens.web.api import (
     answer_settings,
+    approvals,
     apps,
     auth,
     calls,
@@ -42,9 +43,9 @@ from mcplens.workspace.workspace import Workspace
 
 # They register their commands when they are imported.
 SUBJECTS: Final = (
-    answer_settings, apps, auth, calls, catalog, collection_runs, collections, confirmation,
-    doctor, exact_bytes, example_arguments, gateway, history, patterns, questions, runs,
-    server_entries, server_export, servers, settings, skills, taps, tasks,
+    answer_settings, approvals, apps, auth, calls, catalog, collection_runs, collections,
+    confirmation, doctor, exact_bytes, example_arguments, gateway, history, patterns, questions,
+    runs, server_entries, server_export, servers, settings, skills, taps, tasks,
 )  # fmt: skip
 
 

@@ -99,6 +99,26 @@ export interface AppView {
 }
 
 /**
+ * What waits for approval, the first of it; `count` counts all.
+ *
+ * `problem` says why approvals cannot be read or kept.
+ */
+export interface ApprovalView {
+  count: number;
+  problem: string | null;
+  waiting: WaitingView[];
+}
+
+/**
+ * Approve these definitions as they were shown; one that changed meanwhile still waits.
+ */
+export interface ApproveDefinitions {
+  type: "ApproveDefinitions";
+  id: number;
+  chosen: ChosenDefinition[];
+}
+
+/**
  * What is known of a request after its end; `name` is a tool, a prompt or a URI.
  *
  * `caller` is the name of the token or the subject of the user, "" if no token is asked for.
@@ -287,6 +307,16 @@ export interface ChangeTap {
 }
 
 /**
+ * One change of a definition, by a rule of `mcplens diff`.
+ */
+export interface ChangeView {
+  change_class: "additive" | "breaking" | "cosmetic" | "risky";
+  rule: string;
+  pointer: string;
+  message: string;
+}
+
+/**
  * The latest view of one object; `value` is None for one that is gone.
  *
  * `what` says which: ServerView, CallView, QuestionView, TaskView, ListSummary, SettingView,
@@ -342,6 +372,17 @@ export interface ChooseIssuer {
   id: number;
   server_id: string;
   issuer: string;
+}
+
+/**
+ * A definition as the page showed it.
+ */
+export interface ChosenDefinition {
+  view: string;
+  kind: string;
+  server_id: string;
+  name: string;
+  sha256: string;
 }
 
 /**
@@ -937,7 +978,8 @@ export interface GatewayToken {
  *
  * One that `is_permanent` is on for as long as the process runs. `url` is null while it is off,
  * and where it serves the program that started it. `revision` is another one when what the views
- * publish may have changed. `problem` says why a newer configuration is not used.
+ * publish may have changed. `problem` says why a newer configuration is not used. `waiting` counts
+ * what waits for approval; it is null where no view wants one.
  */
 export interface GatewayView {
   is_on: boolean;
@@ -949,6 +991,7 @@ export interface GatewayView {
   listen: string;
   problem: ErrorView | null;
   revision: number;
+  waiting: number | null;
   in_flight: number;
   clients: GatewayClientView[];
   servers: GatewayServerView[];
@@ -2445,6 +2488,14 @@ export interface VerifySkills {
 }
 
 /**
+ * What the views publish that nobody has approved as it is.
+ */
+export interface WaitingDefinitions {
+  type: "WaitingDefinitions";
+  id: number;
+}
+
+/**
  * A request that got no answer (yet); `is_question` if the server asked it.
  */
 export interface WaitingRequestView {
@@ -2454,6 +2505,25 @@ export interface WaitingRequestView {
   method: string;
   request_id: number | string | null;
   is_question: boolean;
+}
+
+/**
+ * A definition that waits for approval; `before` is null if it is new.
+ *
+ * `kind` is the name of its list, `word` what one of them is called. `before` and `after` are JSON
+ * with secrets masked. One that `is_held` is not published.
+ */
+export interface WaitingView {
+  view: string;
+  kind: string;
+  server_id: string;
+  name: string;
+  sha256: string;
+  word: string;
+  is_held: boolean;
+  changes: ChangeView[];
+  before: string | null;
+  after: string;
 }
 
 /**
@@ -2483,6 +2553,7 @@ export type Command =
   | AddRoot
   | AnswerElicitation
   | AnswerSampling
+  | ApproveDefinitions
   | AutoRespond
   | BrowseFolder
   | CallTool
@@ -2575,7 +2646,8 @@ export type Command =
   | TurnGatewayOn
   | Unpin
   | Unsubscribe
-  | VerifySkills;
+  | VerifySkills
+  | WaitingDefinitions;
 
 export type ServerMessage =
   | Hello
@@ -2592,6 +2664,7 @@ export interface Replies {
   AddRoot: ServerView;
   AnswerElicitation: null;
   AnswerSampling: null;
+  ApproveDefinitions: ApprovalView;
   AutoRespond: null;
   BrowseFolder: FolderView;
   CallTool: CallView;
@@ -2684,6 +2757,7 @@ export interface Replies {
   Unpin: PinView[];
   Unsubscribe: ServerView;
   VerifySkills: SkillVerification;
+  WaitingDefinitions: ApprovalView;
 }
 
 /**

@@ -125,6 +125,7 @@ export function aHello(part: Partial<Hello> = {}): Hello {
       listen: "",
       problem: null,
       revision: 0,
+      waiting: null,
       in_flight: 0,
       clients: [],
       servers: [],

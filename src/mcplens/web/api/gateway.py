@@ -102,7 +102,8 @@ class GatewayView(msgspec.Struct, frozen=True):
 
     One that `is_permanent` is on for as long as the process runs. `url` is null while it is off,
     and where it serves the program that started it. `revision` is another one when what the views
-    publish may have changed. `problem` says why a newer configuration is not used.
+    publish may have changed. `problem` says why a newer configuration is not used. `waiting` counts
+    what waits for approval; it is null where no view wants one.
     """
 
     is_on: bool
@@ -114,6 +115,7 @@ class GatewayView(msgspec.Struct, frozen=True):
     listen: str
     problem: ErrorView | None
     revision: int
+    waiting: int | None
     in_flight: int
     clients: list[GatewayClientView]
     servers: list[GatewayServerView]
@@ -140,11 +142,16 @@ def gateway_view(workspace: Workspace) -> GatewayView:
         listen=listen if isinstance(listen, str) else "",
         problem=error_view(switch.problem.to_dict()) if switch.problem is not None else None,
         revision=switch.revision,
+        waiting=_waiting(service) if service is not None else None,
         in_flight=gateway.running_calls if gateway is not None else 0,
         clients=_clients(gateway) if gateway is not None else [],
         servers=[_server(gateway, one) for one in gateway.offered()] if gateway else [],
         limits=_limits(service) if service is not None else [],
     )
+
+
+def _waiting(service: GatewayService) -> int | None:
+    return len(service.approvals.waiting) if service.approvals.is_on else None
 
 
 def _clients(gateway: Gateway) -> list[GatewayClientView]:

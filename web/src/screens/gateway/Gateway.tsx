@@ -11,6 +11,7 @@ import { useInspector } from "../../state/store";
 import { withErrorToast } from "../../state/toasts";
 import { formatTime, pluralize } from "../../values/format";
 import { Access } from "./Access";
+import { Approval } from "./Approval";
 import { Audit } from "./Audit";
 import { Clients } from "./Clients";
 import css from "./Gateway.module.css";
@@ -71,6 +72,7 @@ function On({ gateway }: { gateway: GatewayView }) {
         />
       )}
       <Access gateway={gateway} />
+      {gateway.waiting !== null && <Approval revision={`${gateway.revision} ${gateway.waiting}`} />}
       <Clients clients={gateway.clients} />
       <Servers servers={gateway.servers} />
       <Views revision={gateway.revision} />
