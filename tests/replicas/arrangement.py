@@ -16,9 +16,12 @@ from typing import Any
 import mcplens
 from tests.ports import held_port
 from tests.replicas.processes import Balancer, Replica
+from tests.replicas.redis_server import RedisServer
 from tests.servers.run import ROOT
 
 TOKEN = "a-token-of-all-replicas-0123456789"
+# By which replicas know each other.
+KEY = "0123456789abcdef" * 4
 COUNTING = [sys.executable, "-S", str(ROOT / "tests" / "servers" / "counting.py")]
 DEMO: dict[str, Any] = {"command": sys.executable, "args": ["-m", "mcplens.demo"]}
 
@@ -49,6 +52,12 @@ def counting_server(log: Path) -> dict[str, Any]:
     return {"command": command, "args": words, "protocolVersion": "2025-11-25"}
 
 
+def shared(store: RedisServer, replica: Replica) -> dict[str, Any]:
+    """The keys of the `gateway` block by which replicas share their state."""
+    own = {"name": replica.name, "address": replica.origin, "keys": [KEY]}
+    return {"store": {"url": store.url}, "replica": own}
+
+
 @asynccontextmanager
 async def arrangement(
     folder: Path,
@@ -56,6 +65,7 @@ async def arrangement(
     *,
     count: int = 2,
     gateway: Mapping[str, Any] | None = None,
+    store: RedisServer | None = None,
     options: tuple[str, ...] = ("--no-record",),
 ) -> AsyncIterator[Arrangement]:
     """Start `count` replicas that have these servers; `gateway` is that block of all of them."""
@@ -64,7 +74,8 @@ async def arrangement(
         for number in range(1, count + 1):
             port = stack.enter_context(held_port())
             replica = Replica(f"gateway-{number}", folder, port, "--token", TOKEN, *options)
-            replica.configure({"mcpServers": servers, "gateway": gateway or {}})
+            block = dict(gateway or {}) | (shared(store, replica) if store is not None else {})
+            replica.configure({"mcpServers": servers, "gateway": block})
             stack.push_async_callback(replica.end)
             replicas.append(replica)
             await replica.start()

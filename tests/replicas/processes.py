@@ -30,6 +30,7 @@ _LINES_REPLACED = (
     "log stdout",
     "option httplog",
     "default-server",
+    "use_backend identity",
     "maxconn",
 )
 
@@ -162,7 +163,8 @@ class Balancer(Process):
         return await super().end(number)
 
     def _configuration(self) -> str:
-        lines = CONFIGURATION.read_text().splitlines()
+        text, _, _ = CONFIGURATION.read_text().partition("\nbackend identity")
+        lines = text.splitlines()
         kept = [line for line in lines if not line.strip().startswith(_LINES_REPLACED)]
         place = kept.index("frontend clients")
         kept.insert(place + 1, f"    bind 127.0.0.1:{self.port}")
