@@ -26,6 +26,7 @@ for line in sys.stdin:
     answer = {"error": {"code": -32601, "message": "Method not found"}}
     if method == "initialize":
         capabilities = {name: {} for name in ("tools", "prompts", "resources") if name in given}
+        capabilities |= given.get("capabilities", {})
         answer = {"result": {"protocolVersion": "2025-11-25", "capabilities": capabilities,
                   "serverInfo": {"name": "contract", "version": "1.0.0", **given.get("info", {})},
                   "instructions": given.get("instructions", "none")}}

@@ -130,3 +130,37 @@ def test_what_a_server_wrote_is_masked_in_findings(shell: Shell) -> None:
         ran = shell.run("lint", "one", "--format", form)
         assert ran.out
         assert secret not in ran.text + ran.err
+
+
+def test_servers_that_are_named_together_are_checked_for_the_names_that_they_share(
+    server: Shell, tmp_path: Path
+) -> None:
+    assert "safety-shadowed-name" not in rules(linted(server, "one"))
+    found = linted(server, "one", "two")
+    shadowed = [one for one in found["findings"] if one["rule"] == "safety-shadowed-name"]
+    assert {(one["server"], one["pointer"]) for one in shadowed} == {
+        ("one", "/tools/add"),
+        ("two", "/tools/add"),
+    }
+    # A lock counts like a server; two of one name cannot be told apart.
+    assert server.run("lock", "two").code == exit_codes.DONE
+    assert "safety-shadowed-name" in rules(linted(server, "one", "mcp.lock"))
+    sarif = json.loads(server.run("lint", "one", "mcp.lock", "--format", "sarif").text)
+    places = {
+        one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+        for one in sarif["runs"][0]["results"]
+    }
+    assert places == {"config/mcplens/mcp.json", "mcp.lock"}
+    twice = server.run("lint", "two", "mcp.lock")
+    assert twice.code == exit_codes.USAGE
+    assert "mcp.lock has a server called two, as one before it has" in twice.err
+
+
+def test_without_a_name_the_lock_or_the_servers_of_the_project_are_checked(server: Shell) -> None:
+    nothing = server.run("lint")
+    assert (nothing.code, nothing.text) == (exit_codes.USAGE, "")
+    server.config.rename(server.home / "mcp.json")
+    assert {one["server"] for one in linted(server, "--yes")["findings"]} == {"one", "two"}
+    assert server.run("lock", "--yes").text.count(" written to mcp.lock") == 2
+    define(server, "one", ADD)  # the lock is read, not the servers
+    assert "client-union-at-top" in rules(linted(server))

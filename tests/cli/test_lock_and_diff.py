@@ -222,6 +222,24 @@ def test_no_secret_enters_a_lock_or_a_comparison(shell: Shell) -> None:
     assert secret not in ran.text + ran.err
 
 
+def test_no_known_secret_of_a_trace_enters_what_is_printed_of_its_capabilities(
+    shell: Shell,
+) -> None:
+    secret = "t0p-s3cret-9f2c-4711"
+    configure(shell, "one")
+    define(shell, "one", ADD, capabilities={"experimental": {"key": {"value": secret}}})
+    trace = shell.home / "run.jsonl"
+    ran = shell.run("lock", "one", "--trace", str(trace))
+    assert ran.code == exit_codes.DONE, ran.err
+    assert secret in lock_of(shell).read_text()  # nothing says that it is one
+    # Later it is: the configuration of the server has it.
+    configure(shell, "one", API_TOKEN=secret)
+    define(shell, "one", ADD, capabilities={"experimental": {"key": {"value": "other"}}})
+    ran = shell.run("diff", str(trace), "one", "--json")
+    assert "/capabilities/experimental/key/value" in ran.text
+    assert secret not in ran.text + ran.err
+
+
 def record(shell: Shell, *, mode: str = "pages") -> Path:
     """A trace of the server `one`: introduction, tools in pages, a call."""
     trace = shell.home / "run.jsonl"

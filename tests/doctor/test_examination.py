@@ -385,3 +385,11 @@ def test_a_configuration_that_cannot_be_used_is_the_only_finding() -> None:
     diagnosis = misconfigured("weather", unset)
     assert [check.name for check in diagnosis.checks] == ["configuration", "placeholders"]
     assert diagnosis.command == "export TOKEN=…"
+
+
+async def test_a_server_that_fails_as_it_ends_shows_its_last_words() -> None:
+    fails = f"{' '.join(argv('good'))}; echo cannot save >&2; exit 5"
+    found = await examine(["sh", "-c", fails], cwd=str(ROOT))
+    assert (found.last.name, found.last.state) == ("exit", "warning")
+    assert found.last.came == "it ended with exit code 5"
+    assert found.last.lines == ("cannot save",)

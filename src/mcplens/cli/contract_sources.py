@@ -176,6 +176,15 @@ def _chosen(path: str, found: list[Seen], server: str | None, run: str | None) -
 # -- live servers ---------------------------------------------------------------------------------
 
 
+def project_servers(flags: CommandOptions) -> list[str]:
+    """The servers of the project's own configuration, which are meant where none is named."""
+    from mcplens.config.configuration import load_configuration
+
+    with as_command_error():
+        servers = load_configuration(flags.config).servers
+    return [one.name for one in servers if flags.config or one.source.scope == "project"]
+
+
 def read_target(flags: CommandOptions, word: str | None) -> ContractSource:
     """The contract of a live server."""
     from mcplens.cli.command_runner import reporting
@@ -300,5 +309,6 @@ def _mask_known(contract: Contract) -> Contract:
         contract,
         lists=lists,
         server_info=mask(_json(contract.server_info)),
+        capabilities=mask(_json(contract.capabilities)),
         instructions=mask(_json(contract.instructions)),
     )

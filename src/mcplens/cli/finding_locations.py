@@ -6,6 +6,7 @@ Only files below the current folder count, since others are in no repository. Ca
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from mcplens.cli.command_options import CommandOptions
@@ -21,6 +22,25 @@ if TYPE_CHECKING:
 
 
 class FindingLocations:
+    """Looks up findings of servers that were checked together."""
+
+    def __init__(self, flags: CommandOptions, sources: Iterable[ContractSource]) -> None:
+        self._of_server = {
+            name: located
+            for source in sources
+            for located in (_SourceLocations(flags, source),)
+            for name in source.contracts
+        }
+
+    def __repr__(self) -> str:
+        return f"<FindingLocations of {', '.join(self._of_server)}>"
+
+    def locate(self, server: str, pointer: str) -> Location | None:
+        """The line of a pointer into a server's contract; None if no file has the server."""
+        return self._of_server[server].locate(server, pointer)
+
+
+class _SourceLocations:
     """Looks up findings of one source."""
 
     def __init__(self, flags: CommandOptions, source: ContractSource) -> None:
@@ -37,10 +57,9 @@ class FindingLocations:
         self._entries: dict[str, Location | None] = {}
 
     def __repr__(self) -> str:
-        return f"<FindingLocations in {self._lock_path or 'no lock'}>"
+        return f"<_SourceLocations in {self._lock_path or 'no lock'}>"
 
     def locate(self, server: str, pointer: str) -> Location | None:
-        """The line of a pointer into a server's contract; None if no file has the server."""
         if self._lock is not None and self._lock_path is not None:
             path = in_lock(self._names[server], pointer)
             while len(path) > 1:  # the nearest member that has a line of its own

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Final
 
@@ -26,7 +27,7 @@ _SHOWN_OF_RULE: Final = 5
 
 
 @click.command("lint")
-@click.argument("word", required=False, metavar="[TARGET|LOCK|TRACE]",
+@click.argument("words", nargs=-1, metavar="[TARGET|LOCK|TRACE]...",
                 shell_complete=complete_target)  # fmt: skip
 @click.option("--off", "off", multiple=True, metavar="RULE[#POINTER]",
               help="Leave a rule out, everywhere or at one place; may be repeated.")  # fmt: skip
@@ -43,7 +44,7 @@ _SHOWN_OF_RULE: Final = 5
 @shared_options
 def command(
     flags: CommandOptions,
-    word: str | None,
+    words: tuple[str, ...],
     off: tuple[str, ...],
     budget: int | None,
     fail_on: str,
@@ -52,33 +53,61 @@ def command(
     server: str | None,
     run_id: str | None,
 ) -> None:
-    """Check what a server promises: specification, quality, clients, safety, and context cost.
+    """Check what servers promise: specification, quality, clients, safety, and context cost.
 
-    The servers of a lock are checked together. A trace also tells how long results were. Rules
-    that are off in the project's mcp.json (lintOff) stay off.
+    Servers are checked together, also for names that several have; without a name, those of
+    mcp.lock, else of the project's mcp.json. A trace also tells how long results were. Rules that
+    are off in the project's mcp.json (lintOff) stay off.
 
     \b
     mcplens lint demo --fail-on never
+    mcplens lint weather billing
     mcplens lint mcp.lock --format sarif
     mcplens lint --budget 5000 \\
       --off quality-output-schema \\
       -- python server.py
     """
-    from mcplens.cli.contract_sources import read_source
     from mcplens.lint.cost import context_cost
     from mcplens.lint.registry import lint
     from mcplens.lint.reports import fails
 
     switches = [*_given(off), *_configured(flags)]
-    source = read_source(flags, word, server=server, run=run_id)
-    result = lint(list(source.contracts.values()), switches)
-    cost = context_cost(list(source.contracts.values()), source.results)
-    _show(flags, source, result, cost, budget, "json" if flags.is_json else form, is_all)
+    sources = _sources(flags, words, server, run_id)
+    contracts = [contract for source in sources for contract in source.contracts.values()]
+    result = lint(contracts, switches)
+    results = {tool: sizes for source in sources for tool, sizes in source.results.items()}
+    cost = context_cost(contracts, results)
+    _show(flags, sources, result, cost, budget, "json" if flags.is_json else form, is_all)
     is_over = budget is not None and cost.tokens > budget
     if is_over:
         output.note(f"the budget of {budget:,} tokens is exceeded: about {cost.tokens:,}", fg="red")
     is_failed = is_over or fails(result.findings, fail_on)
     sys.exit(exit_codes.FAILED if is_failed else exit_codes.DONE)
+
+
+def _sources(
+    flags: CommandOptions, words: tuple[str, ...], server: str | None, run_id: str | None
+) -> list[ContractSource]:
+    """What is checked together."""
+    from mcplens.cli.contract_sources import project_servers, read_source
+    from mcplens.contracts.lock import FILE_NAME
+
+    given: list[str | None] = [*words]
+    if flags.server_command is not None:
+        given.append(None)
+    if not given:
+        given = [FILE_NAME] if os.path.isfile(FILE_NAME) else [*project_servers(flags)]
+    if len(given) > 1 and flags.trace is not None:
+        raise click.UsageError("--trace is for one server")
+    found: list[ContractSource] = []
+    for word in given or [None]:
+        source = read_source(flags, word, server=server, run=run_id)
+        twice = {name for other in found for name in other.contracts} & source.contracts.keys()
+        if twice:
+            text = f"{source.shown} has a server called {min(twice)}, as one before it has"
+            raise click.UsageError(f"{text}; check them one by one")
+        found.append(source)
+    return found
 
 
 def _given(off: tuple[str, ...]) -> list[SwitchedOff]:
@@ -115,7 +144,7 @@ def _configured(flags: CommandOptions) -> list[SwitchedOff]:
 
 def _show(
     flags: CommandOptions,
-    source: ContractSource,
+    sources: list[ContractSource],
     result: LintResult,
     cost: ContextCost,
     budget: int | None,
@@ -131,9 +160,9 @@ def _show(
     elif form == "markdown":
         output.say(as_markdown(result, cost, budget))
     elif form == "sarif":
-        output.write_json(as_sarif(result, FindingLocations(flags, source).locate))
+        output.write_json(as_sarif(result, FindingLocations(flags, sources).locate))
     elif form == "github":
-        for line in as_annotations(result, FindingLocations(flags, source).locate):
+        for line in as_annotations(result, FindingLocations(flags, sources).locate):
             output.say(line)
     else:
         _print_findings(result, is_all)

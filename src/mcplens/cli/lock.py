@@ -44,7 +44,7 @@ def command(
 
     The lock has every tool, resource, template and prompt, with secrets masked; it belongs in
     version control. Other servers in it stay as they are. Without a target, all servers in the
-    lock are used.
+    lock are used; without a lock, those of the project's mcp.json.
 
     \b
     mcplens lock demo
@@ -52,12 +52,14 @@ def command(
     mcplens lock --check
     mcplens lock --as mine -- python s.py
     """
+    from mcplens.cli.contract_sources import project_servers
+
     known = _known(path, is_check)
     words: Sequence[str | None] = targets or ([None] if flags.server_command is not None else [])
     if targets and flags.server_command is not None:
         raise click.UsageError(f"two servers are given: {targets[0]}, and the command after --")
-    if not words and known is not None:
-        words = list(known.contracts)
+    if not words:
+        words = list(known.contracts) if known is not None else project_servers(flags)
     _check_words(flags, words, path, name)
     found = [_fetch(flags, word, name) for word in words]
     if is_check:
@@ -82,7 +84,8 @@ def _check_words(
 ) -> None:
     if not words:
         raise click.UsageError(
-            f"name a server: a configured name, a URL, a script, or -- COMMAND ({path} has none)"
+            "name a server: a configured name, a URL, a script, or -- COMMAND "
+            f"(neither {path} nor the project's mcp.json has one)"
         )
     if len(words) > 1 and name is not None:
         raise click.UsageError("--as is for one server")

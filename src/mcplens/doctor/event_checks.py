@@ -190,8 +190,10 @@ def exit_check(attempt: Attempt) -> Check | None:
         came = f"mcplens had to stop it after {exited.stopped_after_s:g} s"
         return Check("exit", "warning", tried, came, elapsed_s)
     how = exited.signal or f"exit code {exited.exit_code}"
-    is_clean = exited.signal is None and exited.exit_code == 0
-    return Check("exit", "ok" if is_clean else "warning", tried, f"it ended with {how}", elapsed_s)
+    came = f"it ended with {how}"
+    if exited.signal is None and exited.exit_code == 0:
+        return Check("exit", "ok", tried, came, elapsed_s)
+    return Check("exit", "warning", tried, came, elapsed_s, attempt.stderr)
 
 
 def _message(attempt: Attempt) -> str:
