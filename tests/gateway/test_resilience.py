@@ -21,6 +21,7 @@ from mcplens.gateway.access import GatewayAccess
 from mcplens.gateway.service import ensure_files
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.refusal import Refusal
+from mcplens.known_secrets import known_secrets
 from tests.auth.protected import protected
 from tests.gateway.harness import (
     NEW,
@@ -224,6 +225,11 @@ def test_too_few_open_files_are_one_clear_error(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(resource, "getrlimit", lambda _: (100, 100))
     with pytest.raises(ConfigurationError, match=r"allows 100 open files.*ulimit -n"):
         ensure_files(20)
+
+
+def test_a_token_of_the_command_line_is_masked_wherever_it_comes_back() -> None:
+    GatewayAccess("of-the-command-line")
+    assert "of-the-command-line" not in known_secrets.mask_text("echo of-the-command-line")
 
 
 def test_every_token_is_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,3 +44,11 @@ def test_a_member_of_the_same_name_further_up_hides_nothing() -> None:
     inner = b'{"meta":{"isError":false},"content":[{"type":"text","text":"no"}],'
     assert tool_failure(inner + b'"isError":true}') == "no"
     assert tool_failure(inner + b'"isError":false}') is None
+
+
+def test_a_result_is_searched_in_the_message_that_it_came_in() -> None:
+    failed = b'{"content":[{"type":"text","text":"no"}],"isError":true}'
+    fine = b'{"content":[{"type":"text","text":"yes"}],"isError":false}'
+    for result, said in ((failed, "no"), (b'{"content":[]}', None), (fine, None)):
+        message = b'{"jsonrpc":"2.0","id":1,"result":' + result + b"}"
+        assert tool_failure(result, message) == said

@@ -39,6 +39,7 @@ class GatewayAccess:
         self._network = AccessControl(allowed_hosts=allowed_hosts, allowed_origins=allowed_origins)
         self._hosts = tuple(allowed_hosts)
         self._token = token
+        known_secrets.learn(token)
         self._named: tuple[NamedToken, ...] = ()
         self.view_tokens = dict(view_tokens or {})  # by path
         self.view_names: dict[str, str] = {}  # by path; "" is the view that shows everything

@@ -90,7 +90,8 @@ def object_of(raw: Raw | bytes | None) -> dict[str, Any]:
 
 def result_message(request_id: RequestId, body: Raw | bytes) -> bytes:
     """The answer to a request, its result as it came."""
-    return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (_encode(request_id), body)
+    # Not formatted: that would copy a long result twice.
+    return b"".join((b'{"jsonrpc":"2.0","id":', _encode(request_id), b',"result":', body, b"}"))
 
 
 def error_message(request_id: RequestId, error: Raw | bytes) -> bytes:

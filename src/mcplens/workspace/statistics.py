@@ -91,7 +91,7 @@ class ServerStatistics:
 
     def _received(self, message: Message, request_seq: int | None) -> None:
         if type(message) is Frame and message.kind is Kind.RESULT:
-            failure = tool_failure(message.body)
+            failure = tool_failure(message.body, message.raw)
             if failure is not None:
                 self._tool_failure = request_seq, failure
 
