@@ -18,6 +18,8 @@ WEB_MODULES := web/node_modules
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-print-directory
+# Tests start Python thousands of times: what is compiled once is kept, whatever the machine says.
+unexport PYTHONDONTWRITEBYTECODE
 # Installing waits for the network and checking is one process a tool: two of either at once. What
 # each prints stays together.
 PARALLEL := --jobs=2 --output-sync=target
@@ -33,7 +35,7 @@ run: .venv/runtime.stamp ## Open the web UI on the bundled demo server
 .PHONY: test
 test: ## Run all checks, then all tests
 	@$(call stage,packages,$(MAKE) $(PARALLEL) packages)
-	@$(call stage,check and build,$(MAKE) $(PARALLEL) check wheel)
+	@$(call stage,check and build,$(MAKE) $(PARALLEL) check wheel compiled)
 	@$(call stage,tests,$(BIN)/python -m tests.suite)
 
 .PHONY: packages
@@ -72,6 +74,11 @@ dev: $(WEB_MODULES)/.stamp ## Serve the page as it is edited, beside `mcplens we
 .PHONY: wheel
 wheel: web ## Build the wheel and install it where the browser tests run it, if it is stale
 	@$(BIN)/python -m tests.e2e.wheel || { echo "Building the wheel"; $(WHEEL_STEPS); }
+
+# Each worker of the tests would compile all of them at the same time as the others.
+.PHONY: compiled
+compiled: .venv/dev.stamp
+	@$(BIN)/python -m pytest --collect-only -qq >/dev/null
 
 .PHONY: format
 format: .venv/dev.stamp ## Format the code and apply the safe fixes of the linter
