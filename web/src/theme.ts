@@ -152,7 +152,6 @@ export const theme: MantineThemeOverride = createTheme({
     }),
     TextInput: small,
     // Testers send numbers out of bounds on purpose, so they are not corrected.
-    NumberInput: { defaultProps: { size: "xs", clampBehavior: "none" } },
     Select: small,
     MultiSelect: small,
     Textarea: small,

@@ -1,5 +1,6 @@
 // What a person can change about the host that an app runs in.
-import { NativeSelect, NumberInput, Switch, TextInput } from "@mantine/core";
+import { NativeSelect, Switch, TextInput } from "@mantine/core";
+import { NumberInput } from "../components/NumberInput";
 import css from "./AppPanel.module.css";
 import {
   CAPABILITIES,

@@ -1,6 +1,7 @@
 // Advanced fields of a server's entry: timeouts, limits, TLS, secrets.
-import { NumberInput, Select, Switch, Textarea, TextInput } from "@mantine/core";
+import { Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { useEffect, useRef } from "react";
+import { NumberInput } from "../../components/NumberInput";
 import type { FieldErrors } from "../../values/fieldErrors";
 import css from "./AdvancedFields.module.css";
 import { EntryPairs } from "./EntryPairs";
@@ -46,7 +47,7 @@ function NumberField({ form, errors, onChange, name, label, hint, min = 0 }: Num
       value={form[name]}
       error={errorAt(errors, name)}
       min={min}
-      onChange={(value) => onChange({ ...form, [name]: typeof value === "number" ? value : "" })}
+      onChange={(value) => onChange({ ...form, [name]: value })}
     />
   );
 }

@@ -1,8 +1,9 @@
 // Options of a call beside its arguments.
-import { Collapse, NumberInput, Switch, Textarea, UnstyledButton } from "@mantine/core";
+import { Collapse, Switch, Textarea, UnstyledButton } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { Icon } from "../../components/Icon";
 import { KeyValueFields } from "../../components/KeyValueFields";
+import { NumberInput } from "../../components/NumberInput";
 
 export interface Options {
   meta: string;
@@ -72,7 +73,7 @@ export function CallOptions({ value, onChange, taskSupport, taskObstacle, isHttp
             min={0}
             maw={260}
             value={value.timeout_s}
-            onChange={(next) => set({ timeout_s: typeof next === "number" ? next : "" })}
+            onChange={(timeout_s) => set({ timeout_s })}
           />
         </div>
       </Collapse>

@@ -1,7 +1,8 @@
 // Filter popover of Traffic: direction, duration, status, method, server, time.
-import { Button, Group, MultiSelect, NumberInput, Popover, Select, TextInput } from "@mantine/core";
+import { Button, Group, MultiSelect, Popover, Select, TextInput } from "@mantine/core";
 import { useMemo } from "react";
 import { Icon } from "../../components/Icon";
+import { NumberInput } from "../../components/NumberInput";
 import { useRing } from "../../state/events";
 import { useInspector } from "../../state/store";
 import { DIRECTIONS, purposeLabel, STATUSES, TIMES } from "./filterOptions";
@@ -77,10 +78,9 @@ function DirectionFields({ filter, set }: { filter: TrafficFilter; set: Change }
         label="Slower than, ms"
         placeholder="Any duration"
         min={0}
-        allowNegative={false}
         step={100}
         value={filter.slower ?? ""}
-        onChange={(next) => set({ slower: typeof next === "number" ? next : null })}
+        onChange={(next) => set({ slower: next === "" ? null : next })}
       />
     </Group>
   );
