@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from mcplens.cli import exit_codes
-from mcplens.cli.skill_folder import read_folder
+from mcplens.errors import InspectorError
 from mcplens.protocol.skill_files import digest_of
+from mcplens.session.skill_folder import read_folder
 from tests.cli.shell import Ran, Shell
 
 FASTMCP = [sys.executable, "-m", "tests.servers.skills_fastmcp"]
@@ -191,7 +192,7 @@ def test_a_folder_is_read_before_the_server_is_started(
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "read_bytes", refuse)
-        with pytest.raises(exit_codes.CommandError, match=r"SKILL\.md cannot be read: Permission"):
+        with pytest.raises(InspectorError, match=r"SKILL\.md cannot be read: Permission"):
             read_folder(str(shell.home / "skills"))
     ran = shell.run("skills", "--folder", "nowhere", "--", "no-such-command")
     assert ran.code == exit_codes.USAGE

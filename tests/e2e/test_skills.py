@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, expect
 
-from .browser import sent_by, watched
+from .browser import Watched, sent_by, watched
 from .site import Site, configure, site
 from .test_screens import _SPILLED, THEMES
 
@@ -79,7 +79,29 @@ def test_a_broken_skill_is_explained_on_every_view(
     assert findings == {}
 
 
-def test_the_list_verifies_all_and_opens_a_skill_by_its_uri(browser: Browser, demo: Site) -> None:
+def _compare_with_folder(window: Watched, folder: Path) -> None:
+    """Why is my skill missing?"""
+    page = window.page
+    mine = folder / "mine"
+    mine.mkdir()
+    (mine / "SKILL.md").write_text("---\nname: other\ndescription: Mine.\n---\nText.\n")
+    page.get_by_role("button", name="Compare with a folder").click()
+    page.get_by_label("Folder with skills").fill(str(folder / "gone"))
+    page.get_by_role("button", name="Compare", exact=True).click()
+    expect(page.get_by_role("alert")).to_contain_text("gone is not a folder")
+    page.get_by_label("Folder with skills").fill(str(folder))
+    page.keyboard.press("Enter")
+    found = page.get_by_role("list", name="Skills of the folder and of the server")
+    expect(found).to_contain_text("not served")
+    expect(found.get_by_role("list", name="About other")).to_contain_text("'other'")
+    expect(found).to_contain_text("served, and not in the folder")
+    assert window.axe() == []
+    window.shoot("skills-folder")
+
+
+def test_the_list_verifies_all_and_opens_a_skill_by_its_uri(
+    browser: Browser, demo: Site, tmp_path: Path
+) -> None:
     with watched(browser, demo) as window:
         page = window.enter("/s/demo/tools")
         page.get_by_role("navigation", name="Screens").get_by_role("link", name="Skills").click()
@@ -90,6 +112,7 @@ def test_the_list_verifies_all_and_opens_a_skill_by_its_uri(browser: Browser, de
         page.get_by_label("URI of a SKILL.md that is not listed").fill(UNLISTED)
         page.get_by_role("button", name="Open", exact=True).click()
         expect(page.get_by_text("The server has no such skill, listed or not")).to_be_visible()
+        _compare_with_folder(window, tmp_path)
         page.get_by_role("option", name="release-notes").click()
         panel = page.get_by_role("region", name="Skill release-notes")
         panel.get_by_role("button", name="assets/badge.png").click()

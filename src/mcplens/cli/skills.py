@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,6 +15,7 @@ from mcplens.cli.completion_candidates import complete_words
 from mcplens.cli.known_names import remember
 from mcplens.cli.named_items import find_item
 from mcplens.cli.target_resolution import split_target
+from mcplens.errors import InspectorError
 from mcplens.session.client import Client
 
 if TYPE_CHECKING:
@@ -91,9 +91,12 @@ def skills(
         raise click.UsageError("give one of --verify and --folder")
     local = None
     if folder is not None:
-        from mcplens.cli.skill_folder import read_folder
+        from mcplens.session.skill_folder import read_folder
 
-        local = read_folder(folder)
+        try:
+            local = read_folder(folder)
+        except InspectorError as problem:
+            raise exit_codes.CommandError(problem.message) from None
 
     async def work(client: Client) -> int | None:
         from mcplens.session.skills import SkillBudget
@@ -251,13 +254,9 @@ def _print_totals(totals: VerificationTotals) -> None:
 async def _compare(
     client: Client, flags: CommandOptions, found: SkillList, local: list[LocalSkill]
 ) -> int:
-    from mcplens.protocol.skill_folders import compare_folder
+    from mcplens.session.skill_folder import compare_with_served
 
-    unlisted = {}
-    for name in Counter(one.name for one in local) - Counter(one.name for one in found):
-        if one := await _unlisted(client, name, found.skills):
-            unlisted[name] = one
-    verdicts = compare_folder(local, found.skills, unlisted, found.cut)
+    verdicts = await compare_with_served(client, found, local)
     for verdict in verdicts:
         if flags.is_json:
             output.write_json(_line("skill", verdict))
@@ -270,23 +269,6 @@ async def _compare(
     if is_broken:
         return exit_codes.BROKEN_PROTOCOL
     return exit_codes.DONE if is_same else exit_codes.FAILED
-
-
-async def _unlisted(client: Client, name: str, found: list[Skill]) -> Skill | None:
-    """A skill that is not listed: a list may be partial, and skills/get knows all."""
-    from mcplens.errors import ServerError
-
-    parents = dict.fromkeys(one.directory.rpartition("/")[0] for one in found[:100])
-    guesses = [f"{parent}/{name}/SKILL.md" for parent in list(parents)[:3] if ":" in parent]
-    listed = {one.uri for one in found}
-    for uri in dict.fromkeys([*guesses, f"skill://{name}/SKILL.md"]):
-        if uri in listed:
-            continue
-        try:
-            return await client.get_skill(uri)
-        except ServerError:
-            continue
-    return None
 
 
 _FOLDER_WORDS: Final = {

@@ -1,7 +1,7 @@
 """Skills of a folder on a disk, compared with what a server serves: why one is missing or differs.
 
-Pure: the files are given as bytes (cli/skill_folder.py reads them). The same rules are applied to a
-folder that a server would have to apply, and the reasons why servers silently drop a skill are
+Pure: the files are given as bytes (session/skill_folder.py reads them). The same rules are applied
+to a folder that a server would have to apply, and the reasons why servers silently drop a skill are
 named: a front matter that cannot be read, a wrong name, a date without quotes.
 """
 

@@ -452,6 +452,16 @@ export interface CommandReply {
 }
 
 /**
+ * Compare a folder on this computer with what the server serves: what is missing, and why.
+ */
+export interface CompareSkillFolder {
+  type: "CompareSkillFolder";
+  id: number;
+  server_id: string;
+  path: string;
+}
+
+/**
  * Suggestions for an argument of a prompt or template.
  */
 export interface Complete {
@@ -600,6 +610,14 @@ export interface Disconnect {
   type: "Disconnect";
   id: number;
   server_id: string;
+}
+
+/**
+ * The skills of a folder on this computer beside those of the server; `cut` as in the list.
+ */
+export interface DiskComparison {
+  verdicts: FolderVerdict[];
+  cut: string | null;
 }
 
 /**
@@ -804,6 +822,17 @@ export interface FillSavedCall {
   key: string;
   digest: string;
   index: number;
+}
+
+/**
+ * How one skill stands on the disk and on the server.
+ */
+export interface FolderVerdict {
+  name: string;
+  status: "differs" | "missing" | "only-served" | "same" | "unknown" | "unlisted";
+  path: string | null;
+  uri: string | null;
+  findings: SkillFinding[];
 }
 
 /**
@@ -1483,7 +1512,8 @@ export interface PublishedViews {
  * `server_name` is how the server calls itself, `server_id` how the user does. `number` of
  * `count` is its place among those that wait for the same call. `origin` says how it came: as a
  * `request`, as a `task` that we hold, as `input_required` (in round `round` of `most_rounds`),
- * or with the `error` -32042. `answering_by` is a profile that is at work on it.
+ * with the `error` -32042, or from an `app` of the server. `answering_by` is a profile that is at
+ * work on it.
  */
 export interface QuestionView {
   question_id: string;
@@ -1647,8 +1677,9 @@ export interface Request {
 /**
  * Carry out what an app asks of its server: tools/call, resources/read, or a list.
  *
- * The reply is the JSON-RPC answer; both messages are put into Traffic. A tool that is not for
- * apps, and a method that is not for servers, are refused with the reason.
+ * `sampling/createMessage` opens a question, answered as those of the server are. The reply is
+ * the JSON-RPC answer; both messages are put into Traffic. A tool that is not for apps, and a
+ * method that is not for servers, are refused with the reason.
  */
 export interface RequestForApp {
   type: "RequestForApp";
@@ -2564,6 +2595,7 @@ export type Command =
   | CheckPatterns
   | CheckSkillFile
   | ChooseIssuer
+  | CompareSkillFolder
   | Complete
   | Confirm
   | ConfirmCollection
@@ -2675,6 +2707,7 @@ export interface Replies {
   CheckPatterns: PatternVerdicts;
   CheckSkillFile: SkillFileView;
   ChooseIssuer: AuthView | null;
+  CompareSkillFolder: DiskComparison;
   Complete: CompletionView;
   Confirm: ServerView;
   ConfirmCollection: CollectionView;

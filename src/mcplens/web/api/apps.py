@@ -1,7 +1,8 @@
 """MCP Apps: opening one, its messages, and what it asks of its server.
 
 The page is the host: it shows the app and answers what is addressed to a host. Requests for the
-server come here, are checked, and go through the same calls as those of a person.
+server come here, are checked, and go through the same calls as those of a person; a completion is
+asked of the person or the profile that answers the server too.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from mcplens.protocol.apps import (
 )
 from mcplens.protocol.frames import Frame, Kind, decode_value, encode_error, parse
 from mcplens.session.client import Client
+from mcplens.session.question_handler import ServerRequest
 from mcplens.web.registry import Command, command
 from mcplens.web.safe_json import raw_json
 from mcplens.workspace import call_specs as specs
@@ -36,6 +38,7 @@ from mcplens.workspace.workspace import Workspace
 
 # What an app may ask of its server, beside tools/call and resources/read.
 _LISTS: Final = ("resources/list", "resources/templates/list", "prompts/list")
+_SAMPLING: Final = "sampling/createMessage"
 # JSON-RPC's codes, as hosts answer apps with them.
 _REFUSED: Final = -32000
 _INVALID_PARAMS: Final = -32602
@@ -236,8 +239,9 @@ class AppAnswer(msgspec.Struct, frozen=True):
 class RequestForApp(Command, frozen=True, kw_only=True):
     """Carry out what an app asks of its server: tools/call, resources/read, or a list.
 
-    The reply is the JSON-RPC answer; both messages are put into Traffic. A tool that is not for
-    apps, and a method that is not for servers, are refused with the reason.
+    `sampling/createMessage` opens a question, answered as those of the server are. The reply is
+    the JSON-RPC answer; both messages are put into Traffic. A tool that is not for apps, and a
+    method that is not for servers, are refused with the reason.
     """
 
     app_id: str
@@ -255,9 +259,12 @@ async def request_for_app(workspace: Workspace, command: RequestForApp) -> AppAn
     seq = apps.record(app, "app", data)
     call: Call | None = None
     try:
-        spec = await _spec(workspace, app, message, seq)
-        call = start_call(workspace, spec)
-        body = await _result(call)
+        if message.method == _SAMPLING:
+            body = await _completion(workspace, app, message, seq)
+        else:
+            spec = await _spec(workspace, app, message, seq)
+            call = start_call(workspace, spec)
+            body = await _result(call)
         answer = _encoded_result(message, body)
     except _Refusal as refusal:
         answer = encode_error(message.id, refusal.code, str(refusal))
@@ -280,6 +287,25 @@ class _Refusal(Exception):
 def _encoded_result(message: Frame, body: bytes) -> bytes:
     identity = msgspec.json.encode(message.id)
     return b'{"jsonrpc":"2.0","id":' + identity + b',"result":' + body + b"}"
+
+
+async def _completion(workspace: Workspace, app: App, message: Frame, seq: int) -> bytes:
+    """A completion for an app, as a person or the profile of its server answers it.
+
+    Raises:
+        ServerError: it was refused.
+        InspectorError: the server is not connected.
+    """
+    client = workspace.find(app.server_id).ready()
+    request = ServerRequest(
+        id=message.id or "",
+        method=message.method,
+        params=message.value(),
+        raw=message.raw,
+        origin="app",
+        request_seq=seq,
+    )
+    return msgspec.json.encode(await client.sampling.on_request(request))
 
 
 async def _spec(workspace: Workspace, app: App, message: Frame, seq: int) -> specs.CallSpec:

@@ -63,7 +63,8 @@ class QuestionView(msgspec.Struct, frozen=True, kw_only=True):
     `server_name` is how the server calls itself, `server_id` how the user does. `number` of
     `count` is its place among those that wait for the same call. `origin` says how it came: as a
     `request`, as a `task` that we hold, as `input_required` (in round `round` of `most_rounds`),
-    or with the `error` -32042. `answering_by` is a profile that is at work on it.
+    with the `error` -32042, or from an `app` of the server. `answering_by` is a profile that is at
+    work on it.
     """
 
     question_id: str

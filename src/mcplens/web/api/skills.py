@@ -5,12 +5,14 @@ Every command is sent because a person asked for it: nothing of a skill is read 
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 
 import msgspec
 from msgspec import Raw
 
 from mcplens.errors import InspectorError
+from mcplens.protocol.skill_folders import FolderVerdict
 from mcplens.protocol.skill_text import HiddenPart, hidden_parts
 from mcplens.protocol.skills import (
     SKILL_FILE,
@@ -22,6 +24,7 @@ from mcplens.protocol.skills import (
     compare_entries,
 )
 from mcplens.session.client import Client
+from mcplens.session.skill_folder import compare_with_served, read_folder
 from mcplens.session.skill_verification import (
     FileVerdict,
     VerificationTotals,
@@ -110,6 +113,13 @@ class SkillFolderView(msgspec.Struct, frozen=True, kw_only=True):
     entries: list[DirectoryEntry]
     cut: str | None
     findings: tuple[SkillFinding, ...]
+
+
+class DiskComparison(msgspec.Struct, frozen=True, kw_only=True):
+    """The skills of a folder on this computer beside those of the server; `cut` as in the list."""
+
+    verdicts: list[FolderVerdict]
+    cut: str | None
 
 
 def skill_view(skill: Skill, fetched: float) -> SkillView:
@@ -232,7 +242,7 @@ class ReadSkillFolder(Command, frozen=True, kw_only=True):
 
 
 @command
-async def read_folder(workspace: Workspace, command: ReadSkillFolder) -> SkillFolderView:
+async def list_folder(workspace: Workspace, command: ReadSkillFolder) -> SkillFolderView:
     server, client = _client(workspace, command.server_id)
     skill = server.skills.entry(client, command.uri)
     found = await client.read_directory(skill.directory, recursive=True)
@@ -240,3 +250,20 @@ async def read_folder(workspace: Workspace, command: ReadSkillFolder) -> SkillFo
     return SkillFolderView(
         entries=found.entries, cut=found.cut, findings=(*found.findings, *differences)
     )
+
+
+class CompareSkillFolder(Command, frozen=True, kw_only=True):
+    """Compare a folder on this computer with what the server serves: what is missing, and why."""
+
+    server_id: str
+    path: str
+
+
+@command
+async def compare_disk(workspace: Workspace, command: CompareSkillFolder) -> DiskComparison:
+    server, client = _client(workspace, command.server_id)
+    local = await asyncio.to_thread(read_folder, command.path)
+    # As the server has them now: a skill may have come since it was listed.
+    found = await server.skills.fetch(client, refresh=True)
+    verdicts = await compare_with_served(client, found, local)
+    return DiskComparison(verdicts=verdicts, cut=found.cut)

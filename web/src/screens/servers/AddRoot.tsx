@@ -3,10 +3,10 @@ import { Button, Switch, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { FolderView, ServerView } from "../../api/types";
 import { Callout } from "../../components/Callout";
+import { FolderChooser } from "../../components/FolderChooser";
 import { useDraft } from "../../state/browserStorage";
 import { command } from "../../state/commands";
 import { withErrorToast } from "../../state/toasts";
-import { FolderChooser } from "./FolderChooser";
 import { useResolvedPath } from "./useResolvedPath";
 
 const BLANK = { name: "", path: "" };

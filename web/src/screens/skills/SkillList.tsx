@@ -21,6 +21,8 @@ interface Props {
   chosen: string | null;
   isConnected: boolean;
   onChoose(uri: string): void;
+  /** Compares the skills with a folder on this computer. */
+  onCompare(): void;
 }
 
 interface RowProps {
@@ -72,7 +74,7 @@ function OpenByUri({ onOpen }: { onOpen(uri: string): void }) {
   );
 }
 
-export function SkillList({ skills, chosen, isConnected, onChoose }: Props) {
+export function SkillList({ skills, chosen, isConnected, onChoose, onCompare }: Props) {
   const { list, verdicts, isBusy } = skills;
   const [text, setText] = useState("");
   const wanted = useDeferredValue(text);
@@ -98,6 +100,11 @@ export function SkillList({ skills, chosen, isConnected, onChoose }: Props) {
         >
           Verify all
         </ButtonWithReason>
+        <Tooltip label="Compare with a folder on this computer: why is my skill missing?">
+          <ActionIcon aria-label="Compare with a folder" onClick={onCompare}>
+            <Icon name="folder" size={14} />
+          </ActionIcon>
+        </Tooltip>
         <Tooltip label={when + (obstacle ?? "List again")}>
           <ActionIcon
             aria-label="List the skills again"

@@ -1,6 +1,6 @@
 // The skills of a server: the list with what is wrong, and the chosen skill beside it.
 import { useState } from "react";
-import { useNavigate } from "react-router";
+import { useNavigate, useSearchParams } from "react-router";
 import type { ServerView, SkillView } from "../../api/types";
 import { EmptyState } from "../../components/EmptyState";
 import { ErrorNote } from "../../components/ErrorNote";
@@ -10,6 +10,7 @@ import { NotConnected } from "../../servers/NotConnected";
 import { pathTo, usePageLocation } from "../../state/navigation";
 import { skillSettings } from "../../state/protocol";
 import { useInspector } from "../../state/store";
+import { FolderComparison } from "./FolderComparison";
 import { SkillList } from "./SkillList";
 import { SkillPanel } from "./SkillPanel";
 import { UnlistedSkill } from "./UnlistedSkill";
@@ -45,6 +46,8 @@ export function Skills() {
   const server = useInspector((state) => state.servers.get(serverId));
   const skills = useSkills(server);
   const isConnected = server?.state === "CONNECTED";
+  const [query] = useSearchParams();
+  const isComparing = item === null && query.has("folder");
   if (!server || (!isConnected && !skills.list))
     return <NotConnected server={server} icon="skills" />;
   if (isConnected && skillSettings(server.capabilities) === undefined)
@@ -63,7 +66,7 @@ export function Skills() {
         initial={360}
         least={220}
         most={600}
-        narrow={item === null ? "first" : "second"}
+        narrow={item === null && !isComparing ? "first" : "second"}
         first={
           <div className="pane">
             {skills.error && <ErrorNote error={skills.error} title="The skills were not listed" />}
@@ -72,10 +75,17 @@ export function Skills() {
               chosen={item}
               isConnected={isConnected}
               onChoose={(uri) => void navigate(pathTo(serverId, "skills", uri))}
+              onCompare={() => void navigate(`${pathTo(serverId, "skills")}?folder`)}
             />
           </div>
         }
-        second={<Chosen server={server} skills={skills} item={item} />}
+        second={
+          isComparing ? (
+            <FolderComparison key={serverId} serverId={serverId} />
+          ) : (
+            <Chosen server={server} skills={skills} item={item} />
+          )
+        }
       />
     </div>
   );

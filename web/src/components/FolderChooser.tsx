@@ -1,12 +1,12 @@
 // Dialog to choose a folder on the computer that mcplens runs on.
 import { Button, Modal } from "@mantine/core";
 import { useState } from "react";
-import type { FolderView } from "../../api/types";
-import { Icon } from "../../components/Icon";
-import { useBusy } from "../../components/useBusy";
-import { command } from "../../state/commands";
-import { withErrorToast } from "../../state/toasts";
+import type { FolderView } from "../api/types";
+import { command } from "../state/commands";
+import { withErrorToast } from "../state/toasts";
 import css from "./FolderChooser.module.css";
+import { Icon } from "./Icon";
+import { useBusy } from "./useBusy";
 
 function Folder({ name, onOpen }: { name: string; onOpen(): void }) {
   return (

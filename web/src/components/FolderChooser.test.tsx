@@ -1,11 +1,11 @@
 import { MantineProvider } from "@mantine/core";
 import { act, fireEvent, render, screen } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
-import type { FolderView } from "../../api/types";
+import type { FolderView } from "../api/types";
 import { FolderChooser } from "./FolderChooser";
 
 const command = vi.hoisted(() => vi.fn());
-vi.mock("../../state/commands", () => ({ command }));
+vi.mock("../state/commands", () => ({ command }));
 
 const aFolder = (path: string): FolderView => ({
   path,
