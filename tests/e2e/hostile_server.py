@@ -17,6 +17,7 @@ META = {
     # A private address, an entry that would add a directive, and rights that are not the server's.
     "csp": {"connectDomains": [TRAP, "https://a.invalid; script-src *"]},
     "sandbox": "allow-same-origin",
+    "permissions": {"camera": {}, "microphone": {}, "geolocation": {}, "clipboardWrite": {}},
 }
 SCHEMA = {"type": "object"}
 
@@ -31,6 +32,7 @@ TOOLS = [
     tool("hostile", "ui://hostile/app"),
     tool("model-only", visibility=["model"]),
     tool("wrong-type", "ui://hostile/html"),
+    tool("wrong-scheme", "https://hostile.invalid/app"),
     tool("missing", "ui://hostile/gone"),
 ]
 

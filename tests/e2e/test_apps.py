@@ -55,13 +55,13 @@ def test_an_app_uses_every_message_and_traffic_joins_both_lanes(
         press("Open a bad link", "javascript: links are not opened")
         press("Send a message", "ui/message → {}")
         press("Set the context", "ui/update-model-context → {}")
-        press("Ask the model", "sampling is not advertised by this host")
+        _answer(page, app)
         press("Ping", "ping → {}")
         press("Change the tools", "tools/list {}")
         app.get_by_role("button", name="Log", exact=True).click()
         for tab, words in (
             ("For the model 2", "A message of the app"), ("Log 1", "A line of the app"),
-            ("Its tools 2", "count-1"), ("Refused 3", "app-secret is not for apps"),
+            ("Its tools 2", "count-1"), ("Refused 2", "app-secret is not for apps"),
         ):  # fmt: skip
             page.get_by_role("tab", name=tab).click()
             expect(page.get_by_role("tabpanel", name=tab)).to_contain_text(words)
@@ -74,6 +74,17 @@ def test_an_app_uses_every_message_and_traffic_joins_both_lanes(
         expect(app.get_by_text("displayMode: inline")).to_be_visible()
         _check_traffic(window)
         window.assert_clean()
+
+
+def _answer(page: Page, app: FrameLocator) -> None:
+    """A completion is asked of the person, as a server asks for one."""
+    app.get_by_role("button", name="Ask the model").click()
+    question = page.get_by_role("region", name="Question: sampling/createMessage")
+    expect(question).to_contain_text("An app of demo asks for a completion")
+    question.get_by_role("textbox", name="Response").fill("Hello, app")
+    question.get_by_role("button", name="Edit & Send").click()
+    expect(app.get_by_role("list", name="Messages")).to_contain_text("Hello, app")
+    expect(question).to_be_hidden()
 
 
 def _decide(page: Page, app: FrameLocator) -> None:
@@ -91,16 +102,30 @@ def _decide(page: Page, app: FrameLocator) -> None:
 
 
 def _check_traffic(window: Watched) -> None:
-    rows = all_rows(window.switch("/s/demo/traffic"))
+    page = window.page
+    page.get_by_role("link", name=re.compile("messages$")).click()
+    expect(page.get_by_text("Only what belongs to the app app-")).to_be_visible()
+    rows, field = all_rows(page), page.get_by_label("Filter traffic")
+    field.fill("ui/initialize")
     expect(rows.filter(has_text="app: ui/initialize")).to_be_visible()
-    expect(rows.filter(has_text=re.compile(r"app: tools/call\s*app-roll"))).to_have_count(1)
-    # And the request to the server that was made for it.
-    expect(rows.filter(has_text=re.compile(r"tools/call\s*app-roll"))).to_have_count(2)
     window.shoot("app traffic")
+    # The message of the app, and the request to the server that was made for it.
+    field.fill("app-roll")
+    expect(rows.filter(has_text=re.compile(r"app: tools/call\s*app-roll"))).to_have_count(1)
+    expect(rows.filter(has_text=re.compile(r"tools/call\s*app-roll"))).to_have_count(2)
+    # The call that the app was opened for is not of the app.
+    opening = rows.filter(has_text=re.compile(r"tools/call\s*app-everything"))
+    field.fill("app-everything")
+    expect(opening).to_have_count(0)
+    page.get_by_role("button", name="Show all").click()
+    expect(opening).to_have_count(1)
 
 
 def test_the_host_can_be_changed_and_the_app_is_told(browser: Browser, demo: Site) -> None:
-    options = {"color_scheme": "dark", "viewport": {"width": 390, "height": 844}}
+    options = {
+        "color_scheme": "dark", "viewport": {"width": 390, "height": 844},
+        "permissions": ["geolocation"], "geolocation": {"latitude": 46.9, "longitude": 7.4},
+    }  # fmt: skip
     with with_apps(browser, demo, "/s/demo/apps/app-everything", **options) as window:
         page, app = window.page, app_in(window.page)
         page.get_by_role("button", name="Open without a call").click()
@@ -119,6 +144,14 @@ def test_the_host_can_be_changed_and_the_app_is_told(browser: Browser, demo: Sit
         page.get_by_role("button", name="Send input").click()
         page.get_by_role("button", name="Send cancelled").click()
         expect(log).to_contain_text("ui/notifications/tool-cancelled")
+        # The browser allows the location; the app has it once the person grants it.
+        app.get_by_role("button", name="Where am I").click()
+        expect(log).to_contain_text("geolocation refused")
+        assert "Permissions policy violation: Geolocation" in window.faults.pop()
+        page.get_by_role("switch", name="Location").click()
+        expect(app.get_by_text("Connected to mcplens")).to_be_visible()
+        app.get_by_role("button", name="Where am I").click()
+        expect(log).to_contain_text("geolocation → 46.9, 7.4")
         page.get_by_label("Host profile").select_option("Reference host")
         app.get_by_role("button", name="Send a message").click()
         expect(app.get_by_text("message is not advertised by this host")).to_be_visible()

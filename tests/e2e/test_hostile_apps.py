@@ -88,6 +88,7 @@ def test_a_hostile_app_reaches_nothing_and_is_told_why(
         assert "javascript: links are not opened" in outcomes["script link"]
         assert "file: links are not opened" in outcomes["file link"]
         assert "not a plain file name" in outcomes["path to save"]
+        assert "ui/resource-teardown is not known" in outcomes["method of hosts to the server"]
         assert "logging/setLevel is not known" in outcomes["server's own method"]
         # What claimed to come from others was not heard: nothing waits for a click.
         expect(page.get_by_text("The app wants to")).to_have_count(0)
@@ -130,13 +131,14 @@ def _leave(page: Page, trap: Trap) -> None:
 
 def _allow_private(page: Page) -> None:
     page.get_by_role("button", name="Host", exact=True).click()
-    page.get_by_role("switch", name="Allow private addresses").click()
+    page.get_by_role("switch", name="Private addresses").click()
 
 
 @pytest.mark.parametrize(
     ("tool", "words"),
     [
         ("wrong-type", "the type of ui://hostile/html is text/html, and must be"),
+        ("wrong-scheme", "https://hostile.invalid/app does not begin with ui://"),
         ("missing", "There is no app to show: the server answered with error -32602"),
     ],
 )

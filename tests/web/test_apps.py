@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from typing import Any
@@ -42,8 +43,14 @@ async def asked(page: Page, app: dict[str, Any], method: str, **params: Any) -> 
 async def test_the_page_may_frame_the_port_of_apps_and_nothing_else(web: Site) -> None:
     async with web.http.get(web.origin + "/s/asker/apps") as answer:
         policy = answer.headers["Content-Security-Policy"]
-    assert policy.endswith(f"; frame-src http://127.0.0.1:{web.workspace.apps.port}")
+        granting = answer.headers["Permissions-Policy"]
+    apps = f"http://127.0.0.1:{web.workspace.apps.port}"
+    assert policy.endswith(f"; frame-src {apps}")
     assert policy.count("http:") == 1
+    assert granting == (
+        f'camera=(self "{apps}"), microphone=(self "{apps}"), geolocation=(self "{apps}"), '
+        "payment=(), usb=()"
+    )
 
 
 async def test_the_proxy_frames_its_own_port_for_the_page_alone(web: Site) -> None:
@@ -69,7 +76,8 @@ async def test_an_app_is_served_byte_for_byte_under_its_own_policy(web: Site) ->
     assert f"frame-ancestors {web.origin} {sandbox(web, '')};" in policy
     assert "sandbox allow-scripts allow-forms; report-uri /report/" in policy
     assert (headers["Cache-Control"], headers["X-Content-Type-Options"]) == ("no-store", "nosniff")
-    assert (app["permissions"], app["prefers_border"]) == (["clipboardWrite"], True)
+    assert set(app["permissions"]) == {"clipboardWrite", "geolocation"}
+    assert app["prefers_border"] is True
 
 
 async def test_what_is_not_a_frame_of_ours_gets_nothing_from_the_port_of_apps(web: Site) -> None:
@@ -203,3 +211,34 @@ async def test_a_tool_without_an_app_and_a_wrong_type_say_so(web: Site) -> None:
         for tool, text in (("echo", "has no app"), ("nothing", "lists no tool nothing")):
             with pytest.raises(Refusal, match=text):
                 await page.ask("OpenApp", server_id=SERVER, tool=tool)
+
+
+async def test_a_completion_for_an_app_is_a_question_that_goes_with_the_app(web: Site) -> None:
+    content = {"type": "text", "text": "Hello"}
+    result = {"role": "assistant", "content": content, "model": "me", "stopReason": "endTurn"}
+    async with web.page() as page:
+        app = await opened(page)
+
+        def asking() -> asyncio.Future[dict[str, Any]]:
+            message = {"role": "user", "content": {"type": "text", "text": "Hi"}}
+            params: Any = {"messages": [message], "maxTokens": 10}
+            return asyncio.ensure_future(asked(page, app, "sampling/createMessage", **params))
+
+        def waiting() -> Any:
+            kept = page.things.items()
+            return [v for (what, _), v in kept if what == "questions" and v and not v["is_done"]]
+
+        answer = asking()
+        (question,) = await page.until(waiting)
+        assert (question["origin"], question["call_id"]) == ("app", None)
+        question_id = question["question_id"]
+        await page.ask("AnswerSampling", question_id=question_id, result=result)
+        assert (await answer)["result"] == result
+        await page.until(lambda: not waiting())
+        # What an app asks that is closed is withdrawn.
+        answer = asking()
+        await page.until(waiting)
+        await page.ask("Abandon", command_id=page.last_id)
+        with pytest.raises(Refusal, match="cancelled by the user"):
+            await answer
+        await page.until(lambda: not waiting())

@@ -86,7 +86,8 @@ def _page(name: str, ui: Json) -> Json:
 
 @resource(EVERYTHING, "app-everything", APP_MIME_TYPE, "The app of the tool app-everything.")
 def _everything(context: RequestContext) -> Contents:
-    ui: Any = {"prefersBorder": True, "permissions": {"clipboardWrite": {}}}
+    asked: Any = {"clipboardWrite": {}, "geolocation": {}}
+    ui: Any = {"prefersBorder": True, "permissions": asked}
     return _page("app_everything.html", ui)
 
 

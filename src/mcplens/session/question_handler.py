@@ -38,7 +38,8 @@ class ServerRequest(msgspec.Struct, frozen=True):
     params: Any
     raw: bytes
     caused_by: RequestId | None = None  # the request of ours that made the server ask
-    # request; task: the server polls us for the answer; input_required; error: -32042.
+    # request; task: the server polls us for the answer; input_required; error: -32042; app: one of
+    # the server's apps asks.
     origin: str = "request"
     task_id: str | None = None
     expires_in_s: float | None = None  # the answer is useless after that

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcplens.protocol.app_policy import SANDBOX
 from mcplens.web.access_control import OwnHost
-from mcplens.web.page import host_in, new_nonce
+from mcplens.web.page import host_in, new_nonce, permissions
 from mcplens.workspace.apps import Apps
 
 # A violation has some addresses and a line of script.
@@ -32,7 +32,9 @@ _HEADERS: Final = {
     "Referrer-Policy": "no-referrer",
     # Names of hosts that are looked up ahead of use would leave the machine unseen.
     "X-DNS-Prefetch-Control": "off",
-    "Permissions-Policy": "camera=(), microphone=(), geolocation=(), payment=(), usb=()",
+    # What is here has no more than the frame that the page makes for it was given, which is
+    # nothing unless a person granted it. Opaque origins can only be named by a star.
+    "Permissions-Policy": permissions("*"),
 }
 _PROXY_POLICY: Final = (
     "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; frame-src 'self'; "

@@ -53,8 +53,17 @@ def policy(nonce: str, frames: str | None = None) -> str:
     return _POLICY.format(nonce=nonce) + framed
 
 
+def permissions(allowed: str) -> str:
+    """The Permissions-Policy that lets these origins use what a person can grant an app."""
+    granted = [f"{name}={allowed}" for name in ("camera", "microphone", "geolocation")]
+    return ", ".join([*granted, "payment=()", "usb=()"])
+
+
 def page_response(html: str, nonce: str, frames: str | None = None) -> Response:
     headers = {"Content-Security-Policy": policy(nonce, frames), "Cache-Control": "no-store"}
+    if frames is not None:
+        # A page can hand on only what it has; it asks for none of it itself.
+        headers["Permissions-Policy"] = permissions(f'(self "{frames}")')
     return HTMLResponse(html, headers=headers)
 
 

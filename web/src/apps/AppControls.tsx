@@ -9,6 +9,8 @@ import {
   type DisplayMode,
   type HostSettings,
   NO_GRANTS,
+  PERMISSIONS,
+  type Permission,
 } from "./hostSettings";
 
 interface Props {
@@ -18,6 +20,7 @@ interface Props {
 }
 
 const CUSTOM = "Custom";
+const GRANTABLE = Object.keys(PERMISSIONS) as Permission[];
 const MODES: DisplayMode[] = ["inline", "fullscreen", "pip"];
 
 // What an app is granted is not part of how a host presents itself.
@@ -32,8 +35,6 @@ const deviceOf = (width: number | null): string =>
 
 function Context({ settings, onChange }: Pick<Props, "settings" | "onChange">) {
   const set = (part: Partial<HostSettings>): void => onChange({ ...settings, ...part });
-  const number = (value: string | number, otherwise: number): number =>
-    typeof value === "number" ? value : otherwise;
   return (
     <>
       <NativeSelect
@@ -67,14 +68,14 @@ function Context({ settings, onChange }: Pick<Props, "settings" | "onChange">) {
         min={100}
         max={4000}
         value={settings.width ?? ""}
-        onChange={(value) => set({ width: typeof value === "number" ? value : null })}
+        onChange={(value) => set({ width: value === "" ? null : value })}
       />
       <NumberInput
         label="Greatest height in px"
         min={50}
         max={10000}
         value={settings.maxHeight}
-        onChange={(value) => set({ maxHeight: number(value, 600) })}
+        onChange={(value) => set({ maxHeight: value === "" ? 600 : value })}
       />
       <TextInput
         label="Locale"
@@ -93,9 +94,52 @@ function Context({ settings, onChange }: Pick<Props, "settings" | "onChange">) {
         min={0}
         max={200}
         value={settings.safeArea}
-        onChange={(value) => set({ safeArea: number(value, 0) })}
+        onChange={(value) => set({ safeArea: value === "" ? 0 : value })}
+      />
+      <Switch
+        label="Touch"
+        className={css.switch}
+        checked={settings.isTouch}
+        onChange={() => set({ isTouch: !settings.isTouch })}
       />
     </>
+  );
+}
+
+// Chromium gives no camera and no microphone to what has no origin of its own, as apps have none.
+const GRANTS: Record<Permission | "private", string> = {
+  camera: "Camera (not in Chromium)",
+  microphone: "Microphone (not in Chromium)",
+  geolocation: "Location",
+  clipboardWrite: "Writing to the clipboard",
+  private: "Private addresses",
+};
+
+interface SwitchesProps<T extends string> {
+  legend: string;
+  /** The switches by what they stand for. */
+  all: Record<T, string>;
+  isOn(one: T): boolean;
+  isFixed?(one: T): boolean;
+  onToggle(one: T): void;
+}
+
+function Switches<T extends string>({ legend, all, isOn, isFixed, onToggle }: SwitchesProps<T>) {
+  return (
+    <fieldset className={css.group}>
+      <legend>{legend}</legend>
+      <div className={css.controls}>
+        {(Object.keys(all) as T[]).map((one) => (
+          <Switch
+            key={one}
+            label={all[one]}
+            checked={isOn(one)}
+            disabled={isFixed?.(one)}
+            onChange={() => onToggle(one)}
+          />
+        ))}
+      </div>
+    </fieldset>
   );
 }
 
@@ -131,42 +175,33 @@ export function AppControls(props: Props) {
         />
         <Context settings={settings} onChange={onChange} />
       </div>
-      <div className={css.controls}>
-        <Switch
-          label="Touch"
-          checked={settings.isTouch}
-          onChange={() => set({ isTouch: !settings.isTouch })}
-        />
-        <Switch
-          label="Allow private addresses"
-          checked={settings.allowsPrivate}
-          onChange={() => set({ allowsPrivate: !settings.allowsPrivate })}
-        />
-        <Switch
-          label="Allow writing to the clipboard"
-          checked={settings.allowsClipboard}
-          onChange={() => set({ allowsClipboard: !settings.allowsClipboard })}
-        />
-        {MODES.map((mode) => (
-          <Switch
-            key={mode}
-            label={`Offers ${mode}`}
-            checked={settings.modes.includes(mode)}
-            disabled={mode === "inline"}
-            onChange={() => set({ modes: toggled(MODES, settings.modes, mode) })}
-          />
-        ))}
-        {CAPABILITIES.map((one: Capability) => (
-          <Switch
-            key={one}
-            label={`Advertises ${one}`}
-            checked={settings.capabilities.includes(one)}
-            onChange={() =>
-              set({ capabilities: toggled(CAPABILITIES, settings.capabilities, one) })
-            }
-          />
-        ))}
-      </div>
+      <Switches
+        legend="Granted to this app until the page is loaded anew"
+        all={GRANTS}
+        isOn={(one) =>
+          one === "private" ? settings.allowsPrivate : settings.permissions.includes(one)
+        }
+        onToggle={(one) =>
+          one === "private"
+            ? set({ allowsPrivate: !settings.allowsPrivate })
+            : set({ permissions: toggled(GRANTABLE, settings.permissions, one) })
+        }
+      />
+      <Switches
+        legend="Display modes that this host offers"
+        all={{ inline: "inline", fullscreen: "fullscreen", pip: "pip" }}
+        isOn={(mode) => settings.modes.includes(mode)}
+        isFixed={(mode) => mode === "inline"}
+        onToggle={(mode) => set({ modes: toggled(MODES, settings.modes, mode) })}
+      />
+      <Switches
+        legend="Capabilities that this host advertises"
+        all={
+          Object.fromEntries(CAPABILITIES.map((one) => [one, one])) as Record<Capability, string>
+        }
+        isOn={(one) => settings.capabilities.includes(one)}
+        onToggle={(one) => set({ capabilities: toggled(CAPABILITIES, settings.capabilities, one) })}
+      />
     </section>
   );
 }

@@ -12,12 +12,12 @@ import {
 import {
   type AppMessage,
   FOR_HOST,
-  FOR_SERVER,
   filesIn,
   INVALID_PARAMS,
   linkProblem,
   METHOD_NOT_FOUND,
   type MessageId,
+  PASSED_ON,
   PROTOCOL_VERSION,
   parseMessage,
   REFUSED,
@@ -206,7 +206,7 @@ export class AppHost {
     text: string,
   ): Promise<void> {
     const refusal = this.refusalOf(method);
-    if (!refusal && FOR_SERVER.has(method)) return this.passOn(id, method, text);
+    if (!refusal && PASSED_ON.has(method)) return this.passOn(id, method, text);
     this.options.record("app", text, refusal?.message);
     try {
       if (refusal) throw refusal;
@@ -228,12 +228,12 @@ export class AppHost {
     if (method === "ui/initialize" || method === "ping") return null;
     if (this.state.phase !== "initialized" && this.state.phase !== "closing")
       return new Refusal(REFUSED, `${method} came before the app was initialized`);
-    const needed = FOR_SERVER.get(method) ?? FOR_HOST.get(method);
+    const needed = PASSED_ON.get(method) ?? FOR_HOST.get(method);
     if (needed === undefined) return new Refusal(METHOD_NOT_FOUND, `${method} is not known`);
     if (needed !== null && !this.options.capabilities.includes(needed))
       return new Refusal(METHOD_NOT_FOUND, `${needed} is not advertised by this host`);
-    if (FOR_SERVER.has(method) && this.requests >= MOST_REQUESTS)
-      return new Refusal(REFUSED, `${MOST_REQUESTS} requests to the server are running already`);
+    if (PASSED_ON.has(method) && this.requests >= MOST_REQUESTS)
+      return new Refusal(REFUSED, `${MOST_REQUESTS} requests are running already`);
     return null;
   }
 

@@ -3,6 +3,9 @@ import { Button, Collapse, NativeSelect } from "@mantine/core";
 import { useState } from "react";
 import type { CallView } from "../api/types";
 import { Icon } from "../components/Icon";
+import { QuestionPanel } from "../questions/QuestionPanel";
+import { waitingQuestions } from "../questions/waitingQuestions";
+import { useInspector } from "../state/store";
 import type { JsonObject } from "../values/jsonObject";
 import { AppControls } from "./AppControls";
 import css from "./AppPanel.module.css";
@@ -35,6 +38,14 @@ function Differences({ left, right, name }: { left: AppRun; right: AppRun; name:
       </tbody>
     </table>
   );
+}
+
+/** What the apps of a server ask the person: completions, as the server itself asks them. */
+function AppQuestions({ serverId }: { serverId: string }) {
+  const questions = useInspector((state) => state.questions);
+  return waitingQuestions(questions)
+    .filter((one) => one.origin === "app" && one.server_id === serverId)
+    .map((one) => <QuestionPanel key={one.question_id} question={one} />);
 }
 
 const NONE = "No other host";
@@ -71,7 +82,7 @@ export function AppPanel({ serverId, tool, call, draft = NO_ARGUMENTS }: Props) 
     </Button>
   );
   const controls = (
-    <Collapse expanded={isOpen}>
+    <Collapse expanded={isOpen} className={css.settings}>
       <div className="stack">
         <AppControls settings={settings} profiles={profiles} onChange={setSettings} />
         <NativeSelect
@@ -87,6 +98,7 @@ export function AppPanel({ serverId, tool, call, draft = NO_ARGUMENTS }: Props) 
   );
   return (
     <div className={css.panel}>
+      <AppQuestions serverId={serverId} />
       <div className={beside ? css.beside : undefined}>
         <HostedApp
           {...same}

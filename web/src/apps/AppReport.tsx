@@ -76,7 +76,7 @@ function Policy({ view, violations }: { view: AppView; violations: Violation[] }
       )}
       {view.permissions.length > 0 && (
         <p className="dim">
-          It asks for {view.permissions.join(", ")}; of these mcplens can grant clipboardWrite.
+          It asks for {view.permissions.join(", ")}, which is granted behind Host.
         </p>
       )}
       <ul className={`${css.list} mono`} aria-label="Content-Security-Policy">

@@ -20,7 +20,7 @@ import type { AppRun } from "./appDifferences";
 import type { AppState, Consent } from "./appState";
 import { blankReason, sizeNote, type Violation, violationsOf } from "./blankReason";
 import type { HostSettings } from "./hostSettings";
-import { mayWriteClipboard, type RunningApp, useApp } from "./useApp";
+import { allowOf, type RunningApp, useApp } from "./useApp";
 
 // A click that was meant for the app must not agree to what has just appeared in its place.
 const AGREE_MS = 700;
@@ -159,26 +159,30 @@ function Head({ app, state, serverId, onReload, children }: HeadProps) {
         {state ? (
           <>
             <UntrustedText>{state.name ?? "App"}</UntrustedText>, {PHASES[state.phase]} ·{" "}
-            <Link to={pathTo(serverId, "traffic")}>{pluralize(state.count, "message")}</Link>
+            <Link to={`${pathTo(serverId, "traffic")}?app=${app.view?.app_id ?? ""}`}>
+              {pluralize(state.count, "message")}
+            </Link>
           </>
         ) : (
           !app.problem && "Reading the app…"
         )}
       </span>
-      {children}
-      {host && state?.phase === "initialized" && (
-        <Button variant="subtle" color="gray" onClick={() => void host.teardown("Closed by you")}>
-          Close
+      <div className={css.actions}>
+        {children}
+        {host && state?.phase === "initialized" && (
+          <Button variant="subtle" color="gray" onClick={() => void host.teardown("Closed by you")}>
+            Close
+          </Button>
+        )}
+        <Button
+          variant="subtle"
+          color="gray"
+          leftSection={<Icon name="refresh" />}
+          onClick={onReload}
+        >
+          Reload
         </Button>
-      )}
-      <Button
-        variant="subtle"
-        color="gray"
-        leftSection={<Icon name="refresh" />}
-        onClick={onReload}
-      >
-        Reload
-      </Button>
+      </div>
     </div>
   );
 }
@@ -220,7 +224,7 @@ function Stage({ app, state, settings, width }: StageProps) {
             title={`App of ${view.tool}`}
             src={proxyUrl}
             sandbox="allow-scripts allow-same-origin allow-forms"
-            allow={mayWriteClipboard(view, settings) ? "clipboard-write *" : undefined}
+            allow={allowOf(view, settings)}
           />
         </div>
       </div>
@@ -273,22 +277,24 @@ export function HostedApp(props: Props) {
     onRun?.({ view, state, violations, reason, settings });
   }, [onRun, view, state, violations, reason, settings]);
   return (
-    <div className={css.panel} ref={place}>
+    <div className={css.panel}>
       <Head app={app} state={state} serverId={serverId} onReload={() => setTurn(turn + 1)}>
         {actions}
       </Head>
       {controls}
-      {call ? (
-        <FollowedCall host={host} call={call} />
-      ) : (
-        host && state?.phase === "initialized" && <ByHand host={host} draft={draft} />
-      )}
-      {(problem ?? reason ?? note) && <Callout>{problem ?? reason ?? note}</Callout>}
-      {state?.phase === "closed" && !problem && <p className="dim">The app was closed.</p>}
-      <Stage app={app} state={state} settings={settings} width={width} />
-      {!isBrief && view && host && state && (
-        <AppReport view={view} host={host} state={state} violations={violations} />
-      )}
+      <div className={css.body} ref={place}>
+        {call ? (
+          <FollowedCall host={host} call={call} />
+        ) : (
+          host && state?.phase === "initialized" && <ByHand host={host} draft={draft} />
+        )}
+        {(problem ?? reason ?? note) && <Callout>{problem ?? reason ?? note}</Callout>}
+        {state?.phase === "closed" && !problem && <p className="dim">The app was closed.</p>}
+        <Stage app={app} state={state} settings={settings} width={width} />
+        {!isBrief && view && host && state && (
+          <AppReport view={view} host={host} state={state} violations={violations} />
+        )}
+      </div>
     </div>
   );
 }

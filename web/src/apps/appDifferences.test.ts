@@ -18,7 +18,7 @@ it("lists what differs between two hosts, and of lists only the lines of one sid
   const found = appDifferences(spec, run("Reference host"));
   expect(found).toEqual([
     { what: "Shown", left: "The app is blank.", right: "yes" },
-    { what: "Capabilities", left: "downloadFile\nmessage", right: "–" },
+    { what: "Capabilities", left: "downloadFile\nmessage\nsampling", right: "–" },
     { what: "Display modes", left: "fullscreen", right: "–" },
   ]);
   expect(appDifferences(spec, spec)).toEqual([]);

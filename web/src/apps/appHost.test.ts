@@ -107,7 +107,8 @@ describe("the host of an app", () => {
     await able.begin();
     expect((await able.ask("tools/call", { name: "x" }))?.result).toEqual({ content: [] });
     expect((await able.ask("resources/read", { uri: "x" }))?.result).toBeDefined();
-    expect(able.request).toHaveBeenCalledTimes(2);
+    expect((await able.ask("sampling/createMessage"))?.result).toBeDefined();
+    expect(able.request).toHaveBeenCalledTimes(3);
     const unable = played({ capabilities: [] });
     await unable.begin();
     const refused = await unable.ask("tools/call", { name: "x" });
@@ -115,7 +116,7 @@ describe("the host of an app", () => {
       code: -32601,
       message: "serverTools is not advertised by this host",
     });
-    expect((await able.ask("sampling/createMessage"))?.error?.code).toBe(-32601);
+    expect((await unable.ask("sampling/createMessage"))?.error?.code).toBe(-32601);
     expect((await able.ask("ui/unheard-of"))?.error?.message).toBe("ui/unheard-of is not known");
     expect(unable.request).not.toHaveBeenCalled();
   });

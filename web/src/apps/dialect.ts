@@ -23,13 +23,17 @@ export const REFUSED = -32000;
 // More than any real message; the backend takes no more either.
 const MOST_CHARACTERS = 10_000_000;
 
-/** Requests of an app that its server answers, and the capability that each needs. */
-export const FOR_SERVER = new Map([
+/**
+ * Requests of an app that are passed on, and the capability that each needs: to its server, or for
+ * a completion to the person or the profile that answers the server.
+ */
+export const PASSED_ON = new Map([
   ["tools/call", "serverTools"],
   ["resources/read", "serverResources"],
   ["resources/list", "serverResources"],
   ["resources/templates/list", "serverResources"],
   ["prompts/list", "serverResources"],
+  ["sampling/createMessage", "sampling"],
 ]);
 
 /** Requests of an app that the host answers, and the capability that each needs. */
@@ -39,7 +43,6 @@ export const FOR_HOST = new Map<string, string | null>([
   ["ui/message", "message"],
   ["ui/update-model-context", "updateModelContext"],
   ["ui/request-display-mode", null],
-  ["sampling/createMessage", "sampling"],
   ["ping", null],
 ]);
 

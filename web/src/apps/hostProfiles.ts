@@ -36,7 +36,7 @@ export function profileFrom(raw: unknown): HostSettings {
     capabilities: among(CAPABILITIES, given.capabilities) ?? base.capabilities,
     // Never from a file, which may be a stranger's.
     allowsPrivate: false,
-    allowsClipboard: false,
+    permissions: [],
   };
 }
 

@@ -3,7 +3,7 @@ import type { AppView } from "../api/types";
 
 export type DisplayMode = "inline" | "fullscreen" | "pip";
 
-/** What the host can do for an app. Sampling is left out: nothing here answers it. */
+/** What the host can do for an app. */
 export const CAPABILITIES = [
   "openLinks",
   "downloadFile",
@@ -12,8 +12,18 @@ export const CAPABILITIES = [
   "logging",
   "message",
   "updateModelContext",
+  "sampling",
 ] as const;
 export type Capability = (typeof CAPABILITIES)[number];
+
+/** What an app can ask for, and the feature of a frame that gives it. */
+export const PERMISSIONS = {
+  camera: "camera",
+  microphone: "microphone",
+  geolocation: "geolocation",
+  clipboardWrite: "clipboard-write",
+} as const;
+export type Permission = keyof typeof PERMISSIONS;
 
 export interface HostSettings {
   policy: AppView["profile"];
@@ -33,13 +43,13 @@ export interface HostSettings {
   safeArea: number;
   isTouch: boolean;
   capabilities: Capability[];
-  /** Whether an app that asks for it may write to the clipboard; nothing else is granted. */
-  allowsClipboard: boolean;
+  /** What an app that asks for it is given; the browser may ask the person once more. */
+  permissions: Permission[];
 }
 
 /** What a person allows one app beyond its policy. */
-export type Grants = Pick<HostSettings, "allowsPrivate" | "allowsClipboard">;
-export const NO_GRANTS: Grants = { allowsPrivate: false, allowsClipboard: false };
+export type Grants = Pick<HostSettings, "allowsPrivate" | "permissions">;
+export const NO_GRANTS: Grants = { allowsPrivate: false, permissions: [] };
 
 /** The built-in hosts: what the specification describes, and what the reference host does. */
 export const PROFILES: Record<string, HostSettings> = {
@@ -56,7 +66,7 @@ export const PROFILES: Record<string, HostSettings> = {
     safeArea: 0,
     isTouch: false,
     capabilities: [...CAPABILITIES],
-    allowsClipboard: false,
+    permissions: [],
   },
   "Reference host": {
     policy: "reference",
@@ -71,7 +81,7 @@ export const PROFILES: Record<string, HostSettings> = {
     safeArea: 0,
     isTouch: false,
     capabilities: ["openLinks", "serverTools", "serverResources", "logging", "updateModelContext"],
-    allowsClipboard: true,
+    permissions: ["clipboardWrite"],
   },
 };
 

@@ -3,7 +3,7 @@ import { useComputedColorScheme } from "@mantine/core";
 import { type RefObject, useEffect, useMemo, useRef, useState } from "react";
 import type { AppView } from "../api/types";
 import { downloadFile } from "../components/download";
-import { command } from "../state/commands";
+import { command, socket } from "../state/commands";
 import { useInspector } from "../state/store";
 import { errorMessage } from "../values/format";
 import { bytesOfBase64 } from "../values/json";
@@ -11,7 +11,14 @@ import type { JsonObject } from "../values/jsonObject";
 import { AppHost } from "./AppHost";
 import type { HostOptions } from "./appState";
 import { type AppFile, type AppMessage, PROXY_READY, RESOURCE_READY } from "./dialect";
-import { changedContext, type FrameSize, type HostSettings, hostContext } from "./hostSettings";
+import {
+  changedContext,
+  type FrameSize,
+  type HostSettings,
+  hostContext,
+  PERMISSIONS,
+  type Permission,
+} from "./hostSettings";
 
 // A proxy of this machine answers at once, one behind a tunnel soon.
 const REACH_MS = 5_000;
@@ -52,7 +59,7 @@ function useOpened({ serverId, tool, settings, turn }: Wanted) {
     problem: null,
   });
   const { policy: profile, allowsPrivate: allows_private } = settings;
-  const reopened = `${turn} ${settings.capabilities} ${settings.modes} ${settings.allowsClipboard}`;
+  const reopened = `${turn} ${settings.capabilities} ${settings.modes} ${settings.permissions}`;
   // biome-ignore lint/correctness/useExhaustiveDependencies: what an app was told once is told anew
   useEffect(() => {
     let isGone = false;
@@ -73,6 +80,7 @@ const optionsFor = (
   { settings, requestId }: Wanted,
   context: Record<string, unknown>,
   post: (message: AppMessage) => void,
+  running: Set<Promise<unknown>>,
 ): HostOptions => ({
   capabilities: settings.capabilities,
   modes: settings.modes,
@@ -86,22 +94,36 @@ const optionsFor = (
   post,
   record: (side, text, refusal) =>
     void command("RecordAppMessage", { app_id: view.app_id, side, text, refusal }).catch(() => {}),
-  request: async (text) =>
-    (await command("RequestForApp", { app_id: view.app_id, text })).message as AppMessage,
+  request: async (text) => {
+    const reply = command("RequestForApp", { app_id: view.app_id, text });
+    running.add(reply);
+    try {
+      return (await reply).message as AppMessage;
+    } finally {
+      running.delete(reply);
+    }
+  },
   openLink: (url) => void window.open(url, "_blank", "noopener,noreferrer"),
   saveFile,
 });
 
-/** Whether an app may write to the clipboard: it asks for it, and the host grants it. */
-export const mayWriteClipboard = (view: AppView, settings: HostSettings): boolean =>
-  settings.allowsClipboard && view.permissions.includes("clipboardWrite");
+/** The permissions of an app: those that it asks for, and that the person granted. */
+export const grantedTo = (view: AppView, settings: HostSettings): Permission[] =>
+  settings.permissions.filter((one) => view.permissions.includes(one));
+
+/** The attribute of a frame that gives an app what it was granted. */
+export const allowOf = (view: AppView, settings: HostSettings): string =>
+  grantedTo(view, settings)
+    .map((one) => `${PERMISSIONS[one]} *`)
+    .join("; ");
 
 /** What an app was given of what it declares. */
 function sandboxOf(view: AppView, settings: HostSettings): JsonObject {
   const csp: Record<string, string[]> = {};
   for (const { key, value, refusal } of view.domains)
     if (refusal === null) csp[key] = [...(csp[key] ?? []), value];
-  return { csp, permissions: mayWriteClipboard(view, settings) ? { clipboardWrite: {} } : {} };
+  const granted = grantedTo(view, settings).map((one) => [one, {}]);
+  return { csp, permissions: Object.fromEntries(granted) };
 }
 
 /** Whether a time has passed since an app was opened. */
@@ -136,10 +158,12 @@ export function useApp(wanted: Wanted): RunningApp {
       if (!isGone) frame.current?.contentWindow?.postMessage(message, origin);
     };
     told.current = context;
-    const made = new AppHost(optionsFor(view, wanted, context, post));
+    // A question of an app that is gone is withdrawn.
+    const running = new Set<Promise<unknown>>();
+    const made = new AppHost(optionsFor(view, wanted, context, post, running));
     setHost(made);
     setReached(false);
-    const allow = mayWriteClipboard(view, wanted.settings) ? "clipboard-write *" : "";
+    const allow = allowOf(view, wanted.settings);
     const hear = ({ source, origin: from, data }: MessageEvent): void => {
       if (source !== frame.current?.contentWindow || from !== origin) return;
       if (data?.method === PROXY_READY) {
@@ -150,6 +174,7 @@ export function useApp(wanted: Wanted): RunningApp {
     addEventListener("message", hear);
     return () => {
       isGone = true;
+      for (const reply of running) socket.abandon(reply);
       removeEventListener("message", hear);
     };
   }, [view, origin]);

@@ -15,8 +15,8 @@ export function useHostSettings(
   const grants = granted.get(key) ?? NO_GRANTS;
   const settings = useMemo(() => ({ ...stored, ...grants }), [stored, grants]);
   const change = (next: HostSettings): void => {
-    const { allowsPrivate, allowsClipboard } = next;
-    granted.set(key, { allowsPrivate, allowsClipboard });
+    const { allowsPrivate, permissions } = next;
+    granted.set(key, { allowsPrivate, permissions });
     store({ ...next, ...NO_GRANTS });
   };
   return [settings, change];

@@ -5,7 +5,8 @@ import { Link } from "react-router";
 import type { CallView, QuestionView } from "../api/types";
 import { ErrorBoundary } from "../components/ErrorBoundary";
 import { ErrorNote } from "../components/ErrorNote";
-import { QuestionPanel } from "../questions/QuestionPanel";
+import { lazyModule, useModule } from "../components/lazyModule";
+import { ModuleLoading } from "../components/ModuleLoading";
 import { questionsOf } from "../questions/waitingQuestions";
 import { useMuteCall } from "../state/notifications";
 import { useInspector } from "../state/store";
@@ -65,6 +66,15 @@ interface PendingQuestionsProps extends ReturnType<typeof useQuestions> {
   chosen?: string;
 }
 
+// Most calls ask nothing.
+export const panelModule = lazyModule(() => import("../questions/QuestionPanel"));
+
+function AskedQuestion({ question }: { question: QuestionView }) {
+  const module = useModule(panelModule);
+  if (!module) return <ModuleLoading loader={panelModule} what="the question" />;
+  return <module.QuestionPanel question={question} />;
+}
+
 /** The questions that the server needs answered before it continues. */
 function PendingQuestions({ call, questions, isSure, chosen }: PendingQuestionsProps) {
   const drawn = visibleQuestions(questions, chosen);
@@ -85,7 +95,7 @@ function PendingQuestions({ call, questions, isSure, chosen }: PendingQuestionsP
         </div>
       )}
       {drawn.map((question) => (
-        <QuestionPanel key={question.question_id} question={question} />
+        <AskedQuestion key={question.question_id} question={question} />
       ))}
       {left > 0 && (
         <div className={css.pending}>

@@ -3,7 +3,7 @@ import { act, cleanup, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import type { ReactNode } from "react";
 import { MemoryRouter } from "react-router";
-import { describe, expect, it, vi } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { QuestionView } from "../api/types";
 import { ErrorBoundary } from "../components/ErrorBoundary";
 import { viewsOf } from "../components/RichText";
@@ -14,12 +14,14 @@ import { EventRing } from "../state/events";
 import { emptyInspector, useInspector } from "../state/store";
 import { aCall, anEvent, aServer } from "../testing/views";
 import { parseExactly } from "../values/exactJson";
-import { CallPanel } from "./CallPanel";
+import { CallPanel, panelModule } from "./CallPanel";
 import { callStatus, findingsSummary, waitingFor } from "./callStatus";
 import { asCommand, asCurl, asJsonRpc, asPython } from "./copyAs";
 import { MalformedCount } from "./MalformedNotice";
 import { ResultView } from "./ResultView";
 import { contentKind } from "./resultContent";
+
+beforeAll(() => panelModule.load());
 
 const show = (result: unknown): void => {
   render(

@@ -1,4 +1,4 @@
-// Says that only the events of one request, call or HTTP exchange are shown.
+// Says that only the events of one request, call, HTTP exchange or app are shown.
 import { useRing, useRingVersion } from "../state/events";
 import { type LinkFilter, linkWords } from "../state/linkFilter";
 import { NoticeLine } from "./MissingEvents";

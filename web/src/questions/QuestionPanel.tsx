@@ -148,6 +148,7 @@ function Panel({ question }: { question: QuestionView }) {
     >
       <header className={css.head}>
         <strong>
+          {question.origin === "app" && "An app of "}
           {askerName(question)} {askedFor(question)}
         </strong>
         <span className="mono dim">{kindOf(question)}</span>

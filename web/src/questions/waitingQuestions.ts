@@ -27,6 +27,8 @@ export function questionsOf(
     })
     .findLast((one) => ofCall(one).length === 0);
   const isHome = home === undefined || home.call_id === call.call_id;
-  const free = waiting.filter((one) => one.call_id === null && one.server_id === call.server_id);
+  const free = waiting.filter(
+    (one) => one.call_id === null && one.server_id === call.server_id && one.origin !== "app",
+  );
   return { questions: isHome ? free : [], isSure: false };
 }

@@ -72,6 +72,16 @@ describe("the request of a reply", () => {
     expect([1, 2].map((seq) => elapsed(ring, seq))).toEqual([4, 3]);
     expect(ring.links.isPending(at(ring, 2))).toBe(false);
   });
+  it("leads from an app to what it caused at its server", () => {
+    const ring = ringOf([
+      anEvent({ seq: 1, kind: "AppMessageReceived", status: "request", detail: { app_id: "a1" } }),
+      sent({ seq: 2, caused_by_seq: 1 }),
+      came({ seq: 3, request_seq: 2 }),
+      sent({ seq: 4 }),
+    ]);
+    const of = linkMatcher(ring, { name: "app", value: "a1" });
+    expect(ring.items.filter(of).map(({ seq }) => seq)).toEqual([1, 2, 3]);
+  });
   it("is found when it is merged in later, and nothing is where it is not there", () => {
     const ring = ringOf([came({ seq: 8, request_seq: 6 }), anEvent({ seq: 9 })], 3);
     expect(requestOf(ring, 8)).toBeUndefined();

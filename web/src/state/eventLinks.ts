@@ -232,6 +232,16 @@ export class EventLinks {
     return event.call_id ?? this.originOf(event)?.call_id ?? null;
   }
 
+  /** The app that an event belongs to, or that caused it. */
+  appIdOf(event: EventView): string | null {
+    let one = isHttp(event) ? this.originOf(event) : event;
+    for (; one; one = this.parentOf(one)) {
+      const { app_id } = one.detail;
+      if (typeof app_id === "string") return app_id;
+    }
+    return null;
+  }
+
   purposeOf(event: EventView): string | null {
     return event.purpose ?? this.originOf(event)?.purpose ?? null;
   }

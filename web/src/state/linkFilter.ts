@@ -1,12 +1,12 @@
-// What an address asks for by a link: the events of one request, call or HTTP exchange.
+// What an address asks for by a link: the events of one request, call, HTTP exchange or app.
 import type { EventView } from "../api/types";
 import type { EventRing } from "./events";
 
-const NAMES = ["request", "call", "exchange"] as const;
+const NAMES = ["request", "call", "exchange", "app"] as const;
 
 export interface LinkFilter {
   name: (typeof NAMES)[number];
-  /** The seq of a request, the id of a call or of an exchange. */
+  /** The seq of a request, the id of a call, of an exchange or of an app. */
   value: string;
 }
 
@@ -33,6 +33,7 @@ export function linkMatcher(
 ): (event: EventView) => boolean {
   if (link === null) return () => true;
   const { name, value } = link;
+  if (name === "app") return (event) => links.appIdOf(event) === value;
   if (name === "call") return (event) => links.callIdOf(event) === value;
   const wanted = Number(value);
   if (name === "exchange") return (event) => event.exchange_id === wanted;
@@ -45,6 +46,7 @@ export const requestName = ({ method, request_id }: EventView): string =>
 
 /** In words what a link asks for. */
 export function linkWords(ring: EventRing, { name, value }: LinkFilter): string {
+  if (name === "app") return `the app ${value}, and the requests that it caused`;
   if (name === "call") return `call ${value}`;
   if (name === "exchange") return `HTTP exchange ${value}`;
   const request = ring.find(Number(value));
