@@ -345,7 +345,7 @@ def test_an_experimental_capability_is_tried_and_advertised(window: Watched) -> 
     expect(page.get_by_text("text is missing").first).to_be_visible()
     page.get_by_role("button", name="Restore it").click()
     expect(editor).to_contain_text("tools/list")
-    history = page.get_by_label("Request history")
+    history = page.get_by_label("Sent from here")
     history.get_by_role("button", name="Load mcplens/shout").first.click()
     expect(editor).to_contain_text("mcplens/shout")
     page.get_by_role("checkbox", name="mcplens/shout").click()

@@ -123,7 +123,7 @@ def send_raw(page: Page, number: str, count: int) -> None:
     params = f'"method": "demo/exact", "params": {{"n": {number}}}'
     retype(editor, f'{{"jsonrpc": "2.0", "id": {number[-4:]}, {params}}}')
     editor.press("Control+Enter")
-    sent = page.get_by_label("Request history").get_by_role("button", name="Load demo/exact")
+    sent = page.get_by_label("Sent from here").get_by_role("button", name="Load demo/exact")
     expect(sent).to_have_count(count)
 
 

@@ -1,22 +1,59 @@
-import type { PointerEvent, ReactNode } from "react";
+import { type ReactNode, type RefObject, useEffect, useRef } from "react";
 import css from "./FormFooter.module.css";
 
-/** Fixes the height of the form while the pointer is over the buttons below it. */
-function holdForm({ currentTarget, type }: PointerEvent<HTMLElement>): void {
-  const form = currentTarget.previousElementSibling;
-  if (!(form instanceof HTMLElement)) return;
-  form.style.height = type === "pointerenter" ? `${form.getBoundingClientRect().height}px` : "";
+/**
+ * Fixes the height of the form above an element while a mouse is over the element, and after it was
+ * touched or Ctrl Enter was pressed, until the next touch or input elsewhere.
+ */
+function useHeldForm(foot: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const element = foot.current;
+    const form = element?.previousElementSibling;
+    if (!element || !(form instanceof HTMLElement)) return;
+    const hold = (): void => {
+      form.style.height = `${form.getBoundingClientRect().height}px`;
+    };
+    const release = (): void => {
+      form.style.height = "";
+    };
+    const leave = ({ pointerType }: PointerEvent): void => {
+      if (pointerType === "mouse") release();
+    };
+    const touch = ({ target }: Event): void => {
+      if (target instanceof Node && !element.contains(target)) release();
+    };
+    const press = ({ key, ctrlKey, metaKey }: KeyboardEvent): void => {
+      if (key === "Enter" && (ctrlKey || metaKey)) hold();
+    };
+    element.addEventListener("pointerenter", hold);
+    element.addEventListener("pointerleave", leave);
+    document.addEventListener("pointerdown", touch);
+    document.addEventListener("input", touch);
+    // Before the form is checked.
+    document.addEventListener("keydown", press, true);
+    return () => {
+      element.removeEventListener("pointerenter", hold);
+      element.removeEventListener("pointerleave", leave);
+      document.removeEventListener("pointerdown", touch);
+      document.removeEventListener("input", touch);
+      document.removeEventListener("keydown", press, true);
+    };
+  }, [foot]);
 }
 
 /**
  * The buttons of a form, below its last field and always in view; the primary one is first. An
- * error that appears in the form does not move a button from under the pointer.
+ * error that appears in the form does not move them.
  */
-export const FormFooter = ({ children }: { children: ReactNode }) => (
-  <div className={css.foot} onPointerEnter={holdForm} onPointerLeave={holdForm}>
-    {children}
-  </div>
-);
+export function FormFooter({ children }: { children: ReactNode }) {
+  const foot = useRef<HTMLDivElement>(null);
+  useHeldForm(foot);
+  return (
+    <div className={css.foot} ref={foot}>
+      {children}
+    </div>
+  );
+}
 
 /** The keys that press the primary button, said on it. */
 export const RunKeys = () => (

@@ -89,7 +89,7 @@ function Content({ isSingle, ...page }: Props) {
         variant="unstyled"
         className={css.field}
         aria-label="Find a server, tool, resource, prompt, screen or action"
-        placeholder="Find a server, tool, resource, prompt, screen or action"
+        placeholder="Find a server, tool, screen or action"
         leftSection={<Icon name="search" />}
         value={text}
         onChange={(event) => {

@@ -48,8 +48,8 @@ export function describeLogFilter(
 export function emptyText(filter: LogFilter, stream: Stream, isLive = true): string {
   if (isLive) return NONE[stream];
   return filter.server_id === null
-    ? "This run has no log lines."
-    : "This run has no lines from this server. Choose all servers above.";
+    ? "This session has no log lines."
+    : "This session has no lines from this server. Choose all servers above.";
 }
 
 /** The lines of a stream that match a filter. */

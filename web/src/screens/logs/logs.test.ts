@@ -71,7 +71,7 @@ describe("log lines", () => {
       "“x” · call c5 · info, error",
     );
     expect(emptyText(ALL, "stderr")).toMatch("appears here");
-    expect(emptyText(ALL, "both", false)).toBe("This run has no log lines.");
+    expect(emptyText(ALL, "both", false)).toBe("This session has no log lines.");
     expect(emptyText({ ...ALL, server_id: "demo" }, "both", false)).toMatch("all servers");
   });
   it("are exported as text and as JSON Lines", async () => {

@@ -18,7 +18,7 @@ function Row({ question, now }: { question: QuestionView; now: number }) {
   return (
     <tr>
       <td>
-        <Badge color={question.is_done ? "gray" : "orange"}>
+        <Badge miw="max-content" color={question.is_done ? "gray" : "orange"}>
           {question.is_done ? (question.outcome ?? "ended") : "waiting"}
         </Badge>
       </td>

@@ -243,11 +243,12 @@ export function ServerInfo() {
         </h1>
         <StateDot state={displayState(server)} />
         <span>{stateLabel(server)}</span>
-        <span className="grow" />
-        <EditButton server={server} />
-        <Button variant="default" onClick={() => toggleConnection(server)}>
-          {isOn ? "Disconnect" : "Connect"}
-        </Button>
+        <div className="actions">
+          <EditButton server={server} />
+          <Button variant="default" onClick={() => toggleConnection(server)}>
+            {isOn ? "Disconnect" : "Connect"}
+          </Button>
+        </div>
       </div>
       <Tabs
         value={part ?? "info"}

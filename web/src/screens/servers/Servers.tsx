@@ -94,12 +94,13 @@ export function Servers() {
             {pluralize(servers.size, "server")}, {connected} connected
           </span>
         )}
-        <span className="grow" />
         {servers.size > 6 && <SearchField label="Filter servers" value={text} onChange={setText} />}
-        <ExportServers />
-        <Button leftSection={<Icon name="add" size={14} />} onClick={add}>
-          Add a server
-        </Button>
+        <div className="actions">
+          <ExportServers />
+          <Button leftSection={<Icon name="add" size={14} />} onClick={add}>
+            Add a server
+          </Button>
+        </div>
       </div>
       <div className="scroll">
         {servers.size > 0 && shown.length === 0 ? (

@@ -178,8 +178,8 @@ function ToolFoot({ run, isConnected, disabledReason, canForce }: FootProps) {
         </Button>
       )}
       {breaches > 0 && (
-        <span className="bad cut" role="status">
-          {breaches === 1 ? "1 argument violates" : `${breaches} arguments violate`} the schema
+        <span className="bad cut" role="status" title="Against the schema of the tool">
+          {pluralize(breaches, "error")}
         </span>
       )}
     </FormFooter>

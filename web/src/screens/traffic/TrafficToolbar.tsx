@@ -149,14 +149,15 @@ export const TrafficToolbar = memo(function TrafficToolbar(props: Props) {
         />
       </Tooltip>
       <Runs />
-      <span className="grow" />
-      <ColumnsMenu choices={props.choices} onFold={isWire ? undefined : onFold} />
-      <TrafficActions
-        runId={props.runId}
-        serverId={props.serverId}
-        shown={props.shown}
-        onClear={onClear}
-      />
+      <div className="actions brief">
+        <ColumnsMenu choices={props.choices} onFold={isWire ? undefined : onFold} />
+        <TrafficActions
+          runId={props.runId}
+          serverId={props.serverId}
+          shown={props.shown}
+          onClear={onClear}
+        />
+      </div>
     </div>
   );
 });

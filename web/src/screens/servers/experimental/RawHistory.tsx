@@ -1,4 +1,4 @@
-// Earlier requests to a server: a menu to load one, and the raw calls of this run.
+// Earlier requests: a menu to load any that a server was sent, and the raw calls of this session.
 import { Button, Menu } from "@mantine/core";
 import { useState } from "react";
 import type { CallView, EventView } from "../../../api/types";
@@ -34,14 +34,14 @@ export function LoadMenu({ serverId, calls, onCall, onEvent }: MenuProps) {
         </Button>
       </Menu.Target>
       <Menu.Dropdown style={{ maxHeight: 360, maxWidth: "92vw", overflow: "auto" }}>
-        {calls.length > 0 && <Menu.Label>This run</Menu.Label>}
+        {calls.length > 0 && <Menu.Label>All requests of this session</Menu.Label>}
         {calls.slice(0, most).map((call) => (
           <Menu.Item key={call.call_id} onClick={() => onCall(call)}>
             <span className="mono">{formatTime(call.started, false)}</span> {call.method || "raw"}{" "}
             {truncate(call.name === call.method ? "" : call.name, 40)}
           </Menu.Item>
         ))}
-        {events.length > 0 && <Menu.Label>Earlier runs</Menu.Label>}
+        {events.length > 0 && <Menu.Label>Earlier sessions</Menu.Label>}
         {events.map((event) => (
           <Menu.Item key={`${event.run_id}/${event.seq}`} onClick={() => onEvent(event)}>
             <span className="mono">{formatDateTime(event.wall)}</span>{" "}
@@ -53,7 +53,7 @@ export function LoadMenu({ serverId, calls, onCall, onEvent }: MenuProps) {
             Older…
           </Menu.Item>
         )}
-        {problem && <Menu.Label>Earlier runs cannot be read: {problem}</Menu.Label>}
+        {problem && <Menu.Label>Earlier sessions cannot be read: {problem}</Menu.Label>}
         {!calls.length && !events.length && !problem && (
           // A menu needs an item.
           <Menu.Item>Nothing was sent to this server yet</Menu.Item>
@@ -73,8 +73,8 @@ interface HistoryProps {
 export function RawHistory({ calls, shown, onChoose, onLoad }: HistoryProps) {
   if (!calls.length) return null;
   return (
-    <section className="stack tight" aria-label="Request history">
-      <h2 className="section-title">Request history</h2>
+    <section className="stack tight" aria-label="Sent from here">
+      <h2 className="section-title">Sent from here in this session</h2>
       {calls.slice(0, 20).map((call) => {
         const at = formatTime(call.started, false);
         return (
