@@ -566,6 +566,14 @@ class ConfigurationReloaded(Event, frozen=True, kw_only=True):
     error: dict[str, Any] | None = None
 
 
+class StoreStateChanged(Event, frozen=True, kw_only=True):
+    """The store that replicas of a gateway share is up, full or down."""
+
+    store: str
+    status: str
+    reason: str = ""
+
+
 class EventsMissed(Event, frozen=True, kw_only=True):
     """This reader was too slow: these events are no longer in the ring."""
 
@@ -692,6 +700,7 @@ AnyEvent = (
     | AppMessageSent
     | AppPolicyViolated
     | ConfigurationReloaded
+    | StoreStateChanged
     | EventsMissed
     | StrayOutputDropped
 )

@@ -184,6 +184,9 @@ SAMPLES: tuple[Event, ...] = (
         added=["new"], removed=["old"], changed=["other"],
         error={"code": "CONFIGURATION_INVALID", "message": "not valid JSON"},
     ),
+    events.StoreStateChanged(
+        store="redis://127.0.0.1:6379", status="down", reason="connection refused"
+    ),
     events.EventsMissed(first_seq=3, last_seq=9),
     events.StrayOutputDropped(
         first_seq=3, last_seq=9, stdout_lines=4, stderr_lines=3, size_bytes=700

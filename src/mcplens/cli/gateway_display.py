@@ -18,6 +18,7 @@ from mcplens.events import (
     InboundDisconnected,
     Remark,
     StateChanged,
+    StoreStateChanged,
 )
 
 if TYPE_CHECKING:
@@ -106,6 +107,11 @@ def _server(event: StateChanged) -> dict[str, Any]:
     return line if event.error is None else line | {"error": event.error.get("message")}
 
 
+def _store(event: StoreStateChanged) -> dict[str, Any]:
+    line = {"event": "store", "store": event.store, "state": event.status}
+    return line | {"error": event.reason} if event.reason else line
+
+
 def _configuration(event: ConfigurationReloaded) -> dict[str, Any]:
     if event.error is not None:
         return {"event": "configuration", "error": event.error.get("message")}
@@ -127,6 +133,7 @@ _LINES: Final[dict[type[Event], Callable[[Any], dict[str, Any]]]] = {
     InboundDisconnected: _disconnected,
     StateChanged: _server,
     ConfigurationReloaded: _configuration,
+    StoreStateChanged: _store,
     Remark: _remark,
 }
 

@@ -23,7 +23,13 @@ from mcplens.downstream.listener import ServerListener
 from mcplens.downstream.live_servers import LiveServers
 from mcplens.downstream.server_connection import ServerConnection
 from mcplens.errors import InspectorError
-from mcplens.events import InboundAnswered, InboundConnected, InboundDisconnected, InboundReceived
+from mcplens.events import (
+    InboundAnswered,
+    InboundConnected,
+    InboundDisconnected,
+    InboundReceived,
+    StoreStateChanged,
+)
 from mcplens.gateway.audit_log import AuditLog, line_of
 from mcplens.gateway.call_limits import CallLimits
 from mcplens.gateway.catalog import KINDS, ViewCatalog
@@ -43,6 +49,8 @@ from mcplens.gateway.task_owners import TaskOwners
 from mcplens.inbound.peer import LISTEN, Peer
 from mcplens.inbound.refusal import INTERNAL_ERROR
 from mcplens.protocol.frames import Frame
+from mcplens.replicas.replica import Replica
+from mcplens.replicas.state_store import StoreState
 from mcplens.session.attribution import Link
 from mcplens.session.question_handler import ServerRequest
 
@@ -73,8 +81,10 @@ class Gateway(ServerListener):
         clock: Clock,
         views: Iterable[View] = (),
         settings: GatewaySettings | None = None,
+        replica: Replica | None = None,
     ) -> None:
         self.id = secrets.token_hex(8)  # by which another gateway knows this one
+        self.replica = replica or Replica.alone(clock)
         self.servers = servers
         self.bus = bus
         self.clock = clock
@@ -104,6 +114,7 @@ class Gateway(ServerListener):
         self._running = 0
         self.list_search = ListSearch(self)
         self._unlisten = servers.listen(self)
+        self.replica.store.listen_to_state(self._store_changed)
 
     def __repr__(self) -> str:
         return f"<Gateway {len(self.clients)} clients, {self._running} calls, {self.servers!r}>"
@@ -196,6 +207,11 @@ class Gateway(ServerListener):
     def running_calls(self) -> int:
         """How many requests of clients are under way."""
         return self._running
+
+    def _store_changed(self, state: StoreState) -> None:
+        store = self.replica.store.name
+        event = StoreStateChanged(store=store, status=state.status, reason=state.reason)
+        self._publish(event, 0)
 
     # -- calls -------------------------------------------------------------------------------------
 

@@ -44,6 +44,13 @@ class GatewayCollector(Collector):
         yield _gauge("calls_in_flight", "Calls that are under way", gateway.running_calls)
         yield _gauge("clients", "Clients that are connected", len(gateway.clients))
         yield self._servers()
+        replica = gateway.replica
+        yield _gauge(
+            "store_up", "Whether the shared store can be used", replica.store.state.status == "up"
+        )
+        yield _gauge(
+            "replicas", "Replicas that are there, this one included", 1 + len(replica.others)
+        )
 
     def _calls(self) -> Metric:
         found = CounterMetricFamily(

@@ -13,6 +13,7 @@ import msgspec
 from mcplens.gateway import callers
 from mcplens.gateway.views import EVERYTHING
 from mcplens.inbound.asgi import AsgiExchange
+from mcplens.replicas.replica import Replica
 from mcplens.version import VERSION
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def status(gateway: Gateway) -> dict[str, Any]:
         "version": VERSION,
         "run": gateway.bus.run_id,
         "is_draining": gateway.is_draining,
+        "replica": _replica(gateway.replica),
         "calls_in_flight": gateway.running_calls,
         "servers": [_server(gateway, one) for one in gateway.offered()],
         "clients": [
@@ -82,6 +84,33 @@ def status(gateway: Gateway) -> dict[str, Any]:
             for client in gateway.clients.values()
         ],
         "views": [view.name for view in (EVERYTHING, *gateway.views.values()) if view.name],
+    }
+
+
+def _replica(replica: Replica) -> dict[str, Any]:
+    """This replica, the store that it shares, and the others."""
+    state = replica.store.state
+    return {
+        "id": replica.id,
+        "name": replica.name,
+        "address": replica.address,
+        "store": {
+            "name": replica.store.name,
+            "status": state.status,
+            "since": state.since,
+            "reason": state.reason or None,
+        },
+        "others": [
+            {
+                "id": one.id,
+                "name": one.name,
+                "address": one.address,
+                "version": one.version,
+                "since": one.since,
+                "has_same_configuration": one.configuration == replica.configuration,
+            }
+            for one in replica.others.values()
+        ],
     }
 
 

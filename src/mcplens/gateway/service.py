@@ -6,6 +6,7 @@ terminals; what happens is on the bus.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -32,6 +33,7 @@ from mcplens.gateway.views import EVERYTHING
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.server import Address, listen, serve_app
 from mcplens.known_secrets import known_secrets
+from mcplens.replicas.replica import Replica
 from mcplens.transports.network import is_loopback
 from mcplens.user_folders import current_state_folder
 from mcplens.version import VERSION
@@ -119,6 +121,14 @@ def left_out(offered: Iterable[ServerEntry], configuration: Configuration) -> di
         for entry in configuration.servers
         if entry.name not in names and entry.problem is None
     }
+
+
+def digest_of(entries: Iterable[ServerEntry], published: Published) -> str:
+    """What two replicas compare to see whether they serve the same; tells no secret."""
+    views = [msgspec.structs.replace(view, token=None) for view in published.views]
+    servers = [(entry.name, entry.raw) for entry in entries]
+    raw = msgspec.json.encode([servers, views, published.default_view.name], order="sorted")
+    return hashlib.sha256(raw).hexdigest()[:16]
 
 
 def leads_to(entry: ServerEntry, address: Address) -> bool:
@@ -219,7 +229,9 @@ class GatewayService:
             clock=clock,
             views=self.published.views,
             settings=self.published.settings,
+            replica=Replica.configured(self.published.settings, clock),
         )
+        self.gateway.replica.configuration = digest_of(self.entries, self.published)
         self.gateway.left_out = left_out(self.entries, configuration)
         folder = records_folder(configuration, state_folder or current_state_folder())
         self.approvals = Approvals(self.gateway, FileRecords(folder, clock))
@@ -244,6 +256,7 @@ class GatewayService:
         if self._app is not None and self.address is not None:
             self._app.access.use(found.settings, self.address.url(""), self._clock)
         self.gateway.left_out = left_out(servers, configuration)
+        self.gateway.replica.configuration = digest_of(servers, found)
         if self._app is not None:
             self._app.use_views(found.default_view)
         if self._stdio is not None:
@@ -278,6 +291,7 @@ class GatewayService:
     @asynccontextmanager
     async def running(self, *, without: Iterable[str] = ()) -> AsyncIterator[None]:
         """Keep the servers for as long as the block lasts; `without` are not started."""
+        await self.gateway.replica.open()
         await self.approvals.start()
         if not self._owns_servers:
             try:
@@ -298,6 +312,7 @@ class GatewayService:
     async def _close(self) -> None:
         await self.approvals.close()
         await self.gateway.close()
+        await self.gateway.replica.close()
 
     @asynccontextmanager
     async def http(
@@ -333,12 +348,15 @@ class GatewayService:
         async with serve_app(
             app, listener, host=host, max_message_bytes=limits.max_message_bytes, close=app.close
         ) as served:
+            replica = self.gateway.replica
+            await replica.join(served.url(""))
             try:
                 yield served
             finally:
                 settings = self.published.settings
                 await self.gateway.drain(settings.drain_s, notice_s=settings.notice_s)
                 await access.close()
+                await replica.leave()
                 self.address = self.token = None
 
     def stdio_handler(self) -> ViewHandler:

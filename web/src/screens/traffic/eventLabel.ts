@@ -44,6 +44,7 @@ const CONNECTION = new Set([
   "SignInStepChanged",
   "SignInEnded",
   "ConfigurationReloaded",
+  "StoreStateChanged",
   "EventsMissed",
   "StrayOutputDropped",
   "PingUnanswered",
@@ -139,6 +140,8 @@ export function eventLabel(event: EventView): string {
       return outputDroppedLabel(detail);
     case "ConfigurationReloaded":
       return detail.error ? "configuration not reloaded" : "configuration reloaded";
+    case "StoreStateChanged":
+      return `shared store ${text(detail.status)}`;
     case "EraDecided":
       return `revision ${text(detail.protocol_version)}`;
     case "ClientIntroduced":

@@ -1,0 +1,91 @@
+"""Replicas that know of each other by the store that they share."""
+
+from __future__ import annotations
+
+import pytest
+
+from mcplens.clock import ManualClock
+from mcplens.errors import StoreUnavailable
+from mcplens.replicas.memory_store import MemoryStore
+from mcplens.replicas.replica import GROUP, PRESENCE_S, Replica
+
+KEY = "k" * 32
+
+
+class LosableStore(MemoryStore):
+    """A store that cannot be reached for a while."""
+
+    is_lost = False
+
+    async def members(self, group: str) -> dict[str, bytes]:
+        self._check()
+        return await super().members(group)
+
+    async def join(self, group: str, member: str, value: bytes, ttl_s: float) -> None:
+        self._check()
+        await super().join(group, member, value, ttl_s)
+
+    def _check(self) -> None:
+        if self.is_lost:
+            raise StoreUnavailable("lost")
+
+
+async def joined(store: MemoryStore, clock: ManualClock, name: str) -> Replica:
+    replica = Replica(store, clock, name=name, keys=(KEY,))
+    await replica.open()
+    await replica.join(f"http://{name}")
+    return replica
+
+
+async def test_replicas_know_of_each_other_until_one_is_gone() -> None:
+    clock = ManualClock()
+    store = MemoryStore(clock)
+    one, two = await joined(store, clock, "one"), await joined(store, clock, "two")
+    await clock.advance(PRESENCE_S * 3)
+    assert [other.name for other in one.others.values()] == ["two"]
+    assert [other.address for other in two.others.values()] == ["http://one"]
+    await two.close()
+    await clock.advance(PRESENCE_S)
+    assert one.others == {}
+    await one.close()
+
+
+async def test_a_replica_that_died_is_gone_when_its_time_is_over() -> None:
+    clock = ManualClock()
+    store = MemoryStore(clock)
+    one, two = await joined(store, clock, "one"), await joined(store, clock, "two")
+    await two._work.end()  # it does nothing any more, as after SIGKILL
+    await clock.advance(PRESENCE_S / 2)
+    assert len(one.others) == 1
+    await clock.advance(PRESENCE_S)
+    assert one.others == {}
+    await one.close()
+
+
+async def test_a_replica_that_was_silent_too_long_looks_at_what_it_owns() -> None:
+    clock = ManualClock()
+    store = LosableStore(clock)
+    one, two = await joined(store, clock, "one"), await joined(store, clock, "two")
+    await clock.advance(PRESENCE_S)
+    returned: list[str] = []
+    one.on_return.append(lambda: returned.append("one"))
+    store.is_lost = True
+    await clock.advance(PRESENCE_S * 2)
+    assert len(one.others) == 1  # nobody can say otherwise
+    assert returned == []
+    store.is_lost = False
+    await clock.advance(PRESENCE_S / 2)
+    assert returned == ["one"]
+    await one.close()
+    await two.close()
+
+
+@pytest.mark.parametrize("value", [b"", b"[]", b'{"id": "other"}', b"\xff"])
+async def test_a_presence_that_cannot_be_read_is_left_out(value: bytes) -> None:
+    clock = ManualClock()
+    store = MemoryStore(clock)
+    one = await joined(store, clock, "one")
+    await store.join(GROUP, "strange", value, PRESENCE_S)
+    await one.look()
+    assert one.others == {}
+    await one.close()
