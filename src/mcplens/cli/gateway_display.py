@@ -44,17 +44,16 @@ async def show_lines(gateway: Gateway, bus: Bus) -> None:
 
 
 def _write_lines(batch: list[Event], _missed: int) -> None:
-    lines = [encoded for event in batch if (encoded := _encoded_line(event)) is not None]
+    lines = [_encoded_line(event) for event in batch if type(event) in _LINES]
     if lines:
         sys.stderr.write(b"".join(lines).decode())
         sys.stderr.flush()
 
 
-def _encoded_line(event: Event) -> bytes | None:
+def _encoded_line(event: Event) -> bytes:
     if type(event) is InboundAnswered:  # nearly all of them, if there are many
         return _encode(_call_line(event)) + b"\n"
-    line = log_line(event)
-    return None if line is None else _encode(line) + b"\n"
+    return _encode(log_line(event)) + b"\n"
 
 
 def log_line(event: Event) -> dict[str, Any] | None:
