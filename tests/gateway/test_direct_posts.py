@@ -331,9 +331,10 @@ async def test_a_body_in_tiny_chunks_is_put_together() -> None:
         assert b"x" * 2000 in (await connection.answer()).body
 
 
+@pytest.mark.parametrize("target", [DIRECTLY, BY_ASGI])
 @pytest.mark.parametrize(("token", "status"), [("of-the-view-12345", 401), (TOKEN, 200)])
 async def test_a_token_that_changes_while_a_body_comes_is_asked_for_again(
-    token: str, status: int
+    token: str, status: int, target: str
 ) -> None:
     view = View(separator="none", token="of-the-view-12345")
     async with (
@@ -343,9 +344,41 @@ async def test_a_token_that_changes_while_a_body_comes_is_asked_for_again(
     ):
         slow.token = token
         await slow.initialize()
-        request = slow.request(call(1, "echo", text="hi"))
+        request = slow.request(call(1, "echo", text="hi"), target)
         slow.writer.write(request[:-5])
         await other.initialize()
         gateway.app.use_views(View(separator="none", token="another-one-12345"))
         slow.writer.write(request[-5:])
         assert (await slow.answer()).status == status
+
+
+@pytest.mark.parametrize("target", ["/mcp/few", "/mcp/few?by=asgi"])
+async def test_a_view_that_goes_while_a_body_comes_is_not_used(target: str) -> None:
+    async with (
+        gateway_of_demo() as gateway,
+        connected(gateway) as slow,
+        connected(gateway) as other,
+    ):
+        gateway.gateway.views["few"] = View(name="few")
+        gateway.app.use_views()
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": NEW,
+            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+        params = {"name": "demo__echo", "arguments": {"text": "hi"}, "_meta": meta}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        headers = {
+            "MCP-Protocol-Version": NEW,
+            "Mcp-Method": "tools/call",
+            "Mcp-Name": "demo__echo",
+        }
+        request = slow.request(message, target, **headers)
+        slow.writer.write(request)
+        assert (await slow.answer()).status == 200
+        slow.writer.write(request[:-5])
+        await other.initialize()
+        del gateway.gateway.views["few"]
+        gateway.app.use_views()
+        slow.writer.write(request[-5:])
+        assert (await slow.answer()).status == 404

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from functools import partial
 from math import inf
 from typing import Any, Final
 from urllib.parse import unquote
@@ -17,13 +18,13 @@ from mcplens.config.views import View
 from mcplens.gateway.access import SERVERS_PATH, GatewayAccess
 from mcplens.gateway.gateway import Gateway
 from mcplens.gateway.operation_pages import OperationPages
-from mcplens.gateway.resource_server import WELL_KNOWN, Admitted, KeysNeeded
+from mcplens.gateway.resource_server import WELL_KNOWN, KeysNeeded
 from mcplens.gateway.server_handler import ServerHandler, path_of
 from mcplens.gateway.view_handler import ViewHandler
 from mcplens.gateway.views import EVERYTHING
 from mcplens.inbound.asgi import AsgiExchange, Receive, Scope, Send, headers_of
 from mcplens.inbound.asgi_app import Endpoint
-from mcplens.inbound.exchange import DirectRoute, RouteTerm, decode_headers
+from mcplens.inbound.exchange import DirectExchange, DirectRoute, RouteTerm, decode_headers
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.refusal import HTTP_REFUSAL, INTERNAL_ERROR, Refusal
 from mcplens.inbound.sse import HttpSse
@@ -124,10 +125,10 @@ class GatewayApp:
     def find_route(self, target: bytes, raw: list[tuple[bytes, bytes]]) -> DirectRoute | None:
         """The endpoint that a POST is for; None: `__call__` answers, with what is wrong.
 
-        Clients send the same headers again and again: what they led to is remembered, and only of
-        requests that were admitted.
+        Clients send the same headers again and again, except for the length of the body: what they
+        led to is remembered, and only of requests that were admitted.
         """
-        key = (target, *raw)
+        key = (target, *[pair for pair in raw if pair[0] != b"content-length"])
         known = self._routes.get(key)
         if known is not None:
             if known.until == inf or self.gateway.clock.monotonic() < known.until:
@@ -144,13 +145,25 @@ class GatewayApp:
         except (Refusal, KeysNeeded):
             return None
         caller, until = admitted
-        route = DirectRoute(path, headers, caller, endpoint.post_now, self._term, until)
+        take = endpoint.post_now if until == inf else partial(self._post_now, endpoint, until)
+        route = DirectRoute(path, headers, caller, take, self._term, until)
         size = sum(len(name) + len(value) for name, value in raw)
         if len(raw) <= _KEPT_ROUTE_HEADERS and size <= _KEPT_ROUTE_BYTES:
             if len(self._routes) >= _KEPT_ROUTES:
                 self._routes.clear()
             self._routes[key] = route
         return route
+
+    def _post_now(
+        self, endpoint: StreamableHttp, until: float, exchange: DirectExchange, body: bytes
+    ) -> None:
+        """Take a POST, after another look at it if the caller's token expired since its headers."""
+        if self.gateway.clock.monotonic() >= until:
+            try:
+                self.access.admit(exchange.path, exchange.headers)
+            except KeysNeeded:  # a client that was that slow may come again
+                raise Refusal(503, HTTP_REFUSAL, "try again in a moment") from None
+        endpoint.post_now(exchange, body)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -165,9 +178,18 @@ class GatewayApp:
             if path.startswith(WELL_KNOWN) and self.access.resource_server is not None:
                 await self._metadata(exchange, path.removeprefix(WELL_KNOWN))
                 return
-            exchange.caller = (await self._admit(exchange, _raw_path(scope))).caller
-            endpoint = self._endpoints.get(path) or self._server_endpoint(_raw_path(scope))
+            term = self._term
+            until = await self._admit(exchange, _raw_path(scope))
+            endpoint = self._endpoint_of(scope)
             if endpoint is not None:
+
+                async def admit_again() -> None:
+                    if term.is_over or self.gateway.clock.monotonic() >= until:
+                        await self._admit(exchange, _raw_path(scope))
+                        if self._endpoint_of(scope) is not endpoint:  # its view is gone
+                            raise self._unknown(path, _raw_path(scope))
+
+                exchange.admit_again = admit_again
                 await endpoint.handle(exchange)
             elif path in self.pages:
                 await self.pages[path](exchange)
@@ -183,14 +205,20 @@ class GatewayApp:
             if not exchange.has_begun:
                 await exchange.refuse(Refusal(500, INTERNAL_ERROR, f"failed: {problem}"))
 
-    async def _admit(self, exchange: AsgiExchange, raw_path: str) -> Admitted:
+    async def _admit(self, exchange: AsgiExchange, raw_path: str) -> float:
+        """Note who the caller is; until when (monotonic) that need not be looked at again.
+
+        Raises:
+            Refusal: it may not use this path.
+        """
         path = raw_path if raw_path.startswith(SERVERS_PATH) else exchange.path
         try:
-            return await self.access.admit_later(path, exchange.headers)
+            exchange.caller, until = await self.access.admit_later(path, exchange.headers)
         except Refusal as refusal:
             refused = self.gateway.refused_requests
             refused.note(exchange.method, path, exchange.headers, refusal)
             raise
+        return until
 
     async def _metadata(self, exchange: AsgiExchange, place: str) -> None:
         """The metadata of a protected resource; of any path, so that none is given away."""
@@ -211,6 +239,9 @@ class GatewayApp:
         known = list(dict.fromkeys([*self._endpoints, *servers]))
         shown = ", ".join(known[:_SHOWN_PATHS]) + (", …" if len(known) > _SHOWN_PATHS else "")
         return Refusal(404, HTTP_REFUSAL, f"nothing is served at {path[:200]}; try {shown}")
+
+    def _endpoint_of(self, scope: Scope) -> Endpoint | None:
+        return self._endpoints.get(scope["path"]) or self._server_endpoint(_raw_path(scope))
 
     def _server_endpoint(self, raw_path: str) -> Endpoint | None:
         """The endpoint of one server, made when it is first asked for."""

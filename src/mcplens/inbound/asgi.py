@@ -76,6 +76,8 @@ class AsgiExchange(Exchange):
         query = scope["query_string"].decode("latin-1")
         super().__init__(scope["method"], scope["path"], query, headers)
         self.has_begun = False
+        # Called when the body is there: who sends it slowly may have lost access meanwhile.
+        self.admit_again: Callable[[], Awaitable[None]] | None = None  # raises Refusal
         self._receive = receive
         self._send = send
         self._leave: Callable[[], object] | None = None  # ends what `attend` runs
@@ -87,7 +89,7 @@ class AsgiExchange(Exchange):
         """The whole body.
 
         Raises:
-            Refusal: it is longer than the limit.
+            Refusal: it is longer than the limit, or may not be used any more.
             ConnectionError: the client disconnected before it was complete.
         """
         parts: list[bytes] = []
@@ -102,7 +104,10 @@ class AsgiExchange(Exchange):
                 raise too_large(limit_bytes)
             parts.append(part)
             if not message.get("more_body", False):
-                return parts[0] if len(parts) == 1 else b"".join(parts)
+                break
+        if self.admit_again is not None:
+            await self.admit_again()
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
     async def respond(
         self,
