@@ -45,6 +45,8 @@ LARGE_CHARACTERS = 300_000
 # Far above what a call may take: a call that has nothing by then has no answer.
 PATIENCE_S = 45
 MEASURE_EVERY_S = 5.0
+# The gateway returns memory every 20 s.
+SETTLE_S = 30
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -65,6 +67,15 @@ class Level(msgspec.Struct, frozen=True):
     files: int
 
 
+class Levels(msgspec.Struct, frozen=True):
+    """Levels of a run: before the load, before the first kill, at the end of the load, and then."""
+
+    began: Level
+    warm: Level
+    loaded: Level
+    after: Level
+
+
 class FaultRun:
     """A gateway under load; `calls`, `kills` and `surplus` say what happened."""
 
@@ -79,6 +90,8 @@ class FaultRun:
         self._log = shell.home / "executions"
         self._http: dict[str, asyncio.subprocess.Process] = {}
         self._ports: dict[str, int] = {}
+        self._began = 0.0
+        self._rounds = 0
 
     def __repr__(self) -> str:
         return f"<FaultRun {len(self.calls)} calls, {self.kills} kills>"
@@ -91,8 +104,8 @@ class FaultRun:
         """How often each call was executed, by its key."""
         return Counter(self._log.read_text().split())
 
-    async def run(self, seconds: float) -> tuple[Level, Level]:
-        """The level before the first kill, and the one after the load has ended."""
+    async def run(self, seconds: float, *, warm_s: float) -> Levels:
+        """Load for so long, of which the first `warm_s` without kills."""
         async with AsyncExitStack() as stack:
             for number in range(HTTP_SERVERS):
                 self._ports[f"http{number}"] = stack.enter_context(held_port())
@@ -120,15 +133,27 @@ class FaultRun:
                 work.start(self._count_surplus(client), "count surplus replies")
             for client in clients:  # all that is loaded on demand is loaded, and all servers run
                 await asyncio.gather(*(self._until_up(client, name) for name in self.names))
-            before = level(gateway.process.pid)
-            await self._load(clients, gateway, seconds)
+            began = level(gateway.process.pid)
+            await self._load(clients, gateway, warm_s, has_kills=False)
+            warm = level(gateway.process.pid)
+            await self._load(clients, gateway, seconds - warm_s, has_kills=True)
+            loaded = level(gateway.process.pid)
             await asyncio.gather(*(self._until_up(clients[0], name) for name in self.names))
-            after = level(gateway.process.pid)
+            after = await self._settled(gateway.process.pid, warm)
             gateway.process.send_signal(signal.SIGTERM)
             async with asyncio.timeout(PATIENCE_S):
                 await gateway.process.wait()
             self.left = self._left()
-            return before, after
+            return Levels(began, warm, loaded, after)
+
+    async def _settled(self, pid: int, wanted: Level) -> Level:
+        """The level once the gateway has returned what it needs no more."""
+        ends = time.monotonic() + SETTLE_S
+        while True:
+            found = level(pid)
+            if found.bytes <= wanted.bytes or time.monotonic() > ends:
+                return found
+            await asyncio.sleep(1)
 
     async def _count_surplus(self, client: Client) -> None:
         async for event in client.bus.subscribe():
@@ -170,27 +195,27 @@ class FaultRun:
             process.kill()
             await process.wait()
 
-    async def _load(self, clients: list[Client], gateway: Started, seconds: float) -> None:
+    async def _load(
+        self, clients: list[Client], gateway: Started, seconds: float, *, has_kills: bool
+    ) -> None:
         ending = asyncio.Event()
+        self._began = self._began or time.monotonic()
+        self._rounds += 1
         async with asyncio.TaskGroup() as group:
             for number in range(CLIENTS * CALLS_AT_ONCE):
                 work = self._call_on_and_on(clients[number % CLIENTS], number, ending)
                 group.create_task(work)
-            group.create_task(self._kill_at_random(gateway, ending))
+            if has_kills:
+                group.create_task(self._kill_at_random(gateway, ending))
             group.create_task(self._measure(gateway, ending))
             await asyncio.sleep(seconds)
             ending.set()
 
     async def _measure(self, gateway: Started, ending: asyncio.Event) -> None:
-        began = time.monotonic()
         while not ending.is_set():
-            self.levels.append((time.monotonic() - began, level(gateway.process.pid)))
+            self.levels.append((time.monotonic() - self._began, level(gateway.process.pid)))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(ending.wait(), MEASURE_EVERY_S)
-
-    def level_at(self, seconds: float) -> Level:
-        """The level so long after the load began."""
-        return next(found for at_s, found in self.levels if at_s >= seconds)
 
     async def _call_on_and_on(self, client: Client, number: int, ending: asyncio.Event) -> None:
         count = 0
@@ -201,7 +226,7 @@ class FaultRun:
                 continue  # it starts a process for each call, one after the other
             tool = self._random.choice(("write", "write", "set", "read"))
             arguments: dict[str, Any] = {
-                "key": f"{number}-{count}",
+                "key": f"{self._rounds}-{number}-{count}",
                 "seconds": self._random.choice((0, 0.05, 0.3, 0.6)),
             }
             if (count + 3 * number) % LARGE_EVERY == 0:  # one client after the other

@@ -127,6 +127,7 @@ class _Running(msgspec.Struct, frozen=True):
 async def _run(flags: CommandOptions, options: GatewayOptions) -> None:
     from mcplens.background import Background
     from mcplens.cli.gateway_configuration import GatewayConfiguration
+    from mcplens.cli.process_memory import return_memory, spare_collector
 
     can_ask = sys.stdin.isatty() and not options.is_stdio
     configuration = GatewayConfiguration(flags, can_ask=can_ask)
@@ -138,7 +139,10 @@ async def _run(flags: CommandOptions, options: GatewayOptions) -> None:
             running.service.gateway.audit_log = _audit_log()
         stack.push_async_callback(work.end)
         work.start(configuration.watch(running.follow, running.bus), "watch the configuration")
-        _spare_collector()
+        gateway = running.service.gateway
+        returning = return_memory(running.bus, gateway.clock, lambda: gateway.running_calls == 0)
+        work.start(returning, "return memory")
+        spare_collector()
         serve = _serve_stdio if options.is_stdio else _serve_http
         await serve(running, options)
 
@@ -319,17 +323,6 @@ async def _serve_stdio(running: _Running, _options: GatewayOptions) -> None:
     if not (serving.done() or closed.is_set()):  # a client that has left waits for nothing
         await service.gateway.drain(drain_s)
     await work.end()
-
-
-def _spare_collector() -> None:
-    """Have the garbage collector look at what passes only, and not after every few calls.
-
-    It took a fifth of a call. What is loaded by now stays; little that passes is part of a cycle.
-    """
-    import gc
-
-    gc.freeze()
-    gc.set_threshold(20_000, 20, 50)
 
 
 def _stop_event() -> asyncio.Event:
