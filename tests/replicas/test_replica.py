@@ -34,6 +34,7 @@ async def joined(store: MemoryStore, clock: ManualClock, name: str) -> Replica:
     replica = Replica(store, clock, name=name, keys=(KEY,))
     await replica.open()
     await replica.join(f"http://{name}")
+    await clock.settle()  # its next beat is due from now
     return replica
 
 

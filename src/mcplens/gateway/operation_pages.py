@@ -94,6 +94,7 @@ def _replica(replica: Replica) -> dict[str, Any]:
         "id": replica.id,
         "name": replica.name,
         "address": replica.address,
+        "configuration": replica.configuration,
         "store": {
             "name": replica.store.name,
             "status": state.status,
@@ -107,6 +108,7 @@ def _replica(replica: Replica) -> dict[str, Any]:
                 "address": one.address,
                 "version": one.version,
                 "since": one.since,
+                "configuration": one.configuration,
                 "has_same_configuration": one.configuration == replica.configuration,
             }
             for one in replica.others.values()

@@ -6,7 +6,6 @@ terminals; what happens is on the bus.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
@@ -28,6 +27,7 @@ from mcplens.gateway.approval_records import FileRecords, records_folder
 from mcplens.gateway.approvals import Approvals
 from mcplens.gateway.gateway import Gateway
 from mcplens.gateway.http_app import MCP_PATH, GatewayApp
+from mcplens.gateway.replica_configurations import ReplicaConfigurations, configuration_digest
 from mcplens.gateway.view_handler import ViewHandler
 from mcplens.gateway.views import EVERYTHING
 from mcplens.inbound.limits import Limits
@@ -121,14 +121,6 @@ def left_out(offered: Iterable[ServerEntry], configuration: Configuration) -> di
         for entry in configuration.servers
         if entry.name not in names and entry.problem is None
     }
-
-
-def digest_of(entries: Iterable[ServerEntry], published: Published) -> str:
-    """What two replicas compare to see whether they serve the same; tells no secret."""
-    views = [msgspec.structs.replace(view, token=None) for view in published.views]
-    servers = [(entry.name, entry.raw) for entry in entries]
-    raw = msgspec.json.encode([servers, views, published.default_view.name], order="sorted")
-    return hashlib.sha256(raw).hexdigest()[:16]
 
 
 def leads_to(entry: ServerEntry, address: Address) -> bool:
@@ -231,7 +223,8 @@ class GatewayService:
             settings=self.published.settings,
             replica=Replica.configured(self.published.settings, clock),
         )
-        self.gateway.replica.configuration = digest_of(self.entries, self.published)
+        self._configurations = ReplicaConfigurations(self.gateway)
+        self._configurations.use(self._digest())
         self.gateway.left_out = left_out(self.entries, configuration)
         folder = records_folder(configuration, state_folder or current_state_folder())
         self.approvals = Approvals(self.gateway, FileRecords(folder, clock))
@@ -256,7 +249,7 @@ class GatewayService:
         if self._app is not None and self.address is not None:
             self._app.access.use(found.settings, self.address.url(""), self._clock)
         self.gateway.left_out = left_out(servers, configuration)
-        self.gateway.replica.configuration = digest_of(servers, found)
+        self._configurations.use(self._digest())
         if self._app is not None:
             self._app.use_views(found.default_view)
         if self._stdio is not None:
@@ -265,6 +258,11 @@ class GatewayService:
             self.servers.apply(servers, configuration.settings)
         elif before != {entry.name for entry in servers}:
             self.gateway.servers_changed()  # one may have been switched on or off
+
+    def _digest(self) -> str:
+        keys = self.published.settings.replica.keys
+        view = self.published.default_view.name
+        return configuration_digest(self.entries, self._settings, view, keys)
 
     def check(self, entries: Sequence[ServerEntry], configuration: Configuration) -> Published:
         """What a configuration would publish.

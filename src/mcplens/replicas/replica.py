@@ -63,6 +63,7 @@ class Replica:
         self.configuration = ""
         self.others: dict[str, Presence] = {}
         self.is_shared = False
+        self.on_look: list[Callable[[], None]] = []  # it has seen who is there
         self.on_return: list[Callable[[], None]] = []  # it was silent too long, and is back
         self._clock = clock
         self._since = clock.wall()
@@ -162,6 +163,5 @@ class Replica:
             await self.look()
         except StoreUnavailable:
             return  # the state of the store says so; those that were there are still believed to be
-        if was_silent:
-            for listener in self.on_return:
-                listener()
+        for listener in (*self.on_look, *(self.on_return if was_silent else ())):
+            listener()
