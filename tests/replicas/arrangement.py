@@ -15,14 +15,12 @@ from typing import Any
 
 import mcplens
 from tests.ports import held_port
-from tests.replicas.processes import Balancer, Replica
+from tests.replicas.processes import COUNTING, Balancer, Replica
 from tests.replicas.redis_server import RedisServer
-from tests.servers.run import ROOT
 
 TOKEN = "a-token-of-all-replicas-0123456789"
 # By which replicas know each other.
 KEY = "0123456789abcdef" * 4
-COUNTING = [sys.executable, "-S", str(ROOT / "tests" / "servers" / "counting.py")]
 DEMO: dict[str, Any] = {"command": sys.executable, "args": ["-m", "mcplens.demo"]}
 
 
@@ -64,23 +62,30 @@ async def arrangement(
     servers: Mapping[str, Mapping[str, Any]],
     *,
     count: int = 2,
+    later: int = 0,
     gateway: Mapping[str, Any] | None = None,
     store: RedisServer | None = None,
     options: tuple[str, ...] = ("--no-record",),
 ) -> AsyncIterator[Arrangement]:
-    """Start `count` replicas that have these servers; `gateway` is that block of all of them."""
+    """Start `count` replicas that have these servers; `gateway` is that block of all of them.
+
+    The balancer knows of `later` replicas more, which are not started.
+    """
     async with AsyncExitStack() as stack:
         replicas = []
-        for number in range(1, count + 1):
+        for number in range(1, count + later + 1):
             port = stack.enter_context(held_port())
             replica = Replica(f"gateway-{number}", folder, port, "--token", TOKEN, *options)
             block = dict(gateway or {}) | (shared(store, replica) if store is not None else {})
             replica.configure({"mcpServers": servers, "gateway": block})
             stack.push_async_callback(replica.end)
             replicas.append(replica)
-            await replica.start()
+            if number <= count:
+                await replica.start()
         backends = {replica.name: replica.port for replica in replicas}
         balancer = Balancer(folder, stack.enter_context(held_port()), backends)
         stack.push_async_callback(balancer.end)
         await balancer.start()
+        for replica in replicas[:count]:
+            await balancer.sees(replica.name)
         yield Arrangement(balancer, replicas)

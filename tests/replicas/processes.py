@@ -24,6 +24,7 @@ from tests.servers.run import ROOT
 # Bounds what never comes; a busy machine takes half of it to start a gateway.
 START_S = 60
 CONFIGURATION = ROOT / "deploy" / "haproxy.cfg"
+COUNTING = [sys.executable, "-S", str(ROOT / "tests" / "servers" / "counting.py")]
 _LINES_REPLACED = (
     "bind :",
     "server gateway-",
@@ -133,6 +134,28 @@ class Replica(Process):
         return [json.loads(line) for line in lines if line.startswith("{")]
 
 
+class HttpServer(Process):
+    """A server by HTTP that writes down what it executes."""
+
+    def __init__(self, name: str, folder: Path, port: int, log: Path) -> None:
+        super().__init__(name, folder)
+        self.port = port
+        self._executions = log
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """How it stands in a configuration file."""
+        url = f"http://127.0.0.1:{self.port}/mcp"
+        return {"url": url, "transport": "http", "protocolVersion": "2025-11-25"}
+
+    async def start(self) -> None:
+        words = [*COUNTING, str(self._executions), str(self.port)]
+        process = await self._launch(words, stdout=asyncio.subprocess.PIPE)
+        assert process.stdout is not None
+        async with asyncio.timeout(START_S):
+            assert await process.stdout.readline() == b"ready\n"
+
+
 class Balancer(Process):
     """HAProxy with the configuration that we ship, on ports of this machine."""
 
@@ -156,7 +179,7 @@ class Balancer(Process):
         # -db: it stays in front, and is one process.
         await self._launch([program, "-db", "-f", str(file)], stdout=asyncio.subprocess.DEVNULL)
         async with asyncio.timeout(START_S):
-            await until(self._all_up)
+            await until(self._answers)
 
     async def end(self, number: int = signal.SIGKILL) -> int:
         self._socket.unlink(missing_ok=True)
@@ -174,11 +197,10 @@ class Balancer(Process):
         kept += [f"    server {name} 127.0.0.1:{port}" for name, port in self._backends.items()]
         return "\n".join(kept) + "\n"
 
-    async def _all_up(self) -> bool:
+    async def _answers(self) -> bool:
         assert self.process is not None
         assert self.process.returncode is None, self.log.read_text()
-        states = await self.states()
-        return bool(states) and all(state == "UP" for state in states.values())
+        return bool(await self.states())
 
     async def sees(self, name: str) -> None:
         """Wait until the balancer sends requests to a replica."""

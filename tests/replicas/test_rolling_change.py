@@ -27,6 +27,7 @@ class Load:
 
     def __init__(self) -> None:
         self.calls = 0
+        self.under_way = asyncio.Event()
         self.ending = asyncio.Event()
 
     async def client(self, site: Arrangement, number: int) -> None:
@@ -43,6 +44,8 @@ class Load:
             result = await client.call_tool("count__write", {"key": key, "seconds": seconds})
             assert (result.is_error, result.content[0].text) == (False, key)
             self.calls += 1
+            if self.calls > CLIENTS:
+                self.under_way.set()
 
 
 async def test_replicas_are_replaced_under_load_and_no_call_is_lost(tmp_path: Path) -> None:
@@ -56,6 +59,7 @@ async def test_replicas_are_replaced_under_load_and_no_call_is_lost(tmp_path: Pa
     ):
         for number in range(CLIENTS):
             group.create_task(load.client(site, number))
+        await load.under_way.wait()
         for replica in site.replicas:
             before = load.calls
             assert await replica.end(signal.SIGTERM) == exit_codes.DONE
