@@ -20,6 +20,7 @@ from mcplens.config.model import ServerEntry, Settings
 from mcplens.config.other_tools import TOOLS
 from mcplens.config.placeholders import resolve
 from mcplens.config.replica_settings import REPLICA_KEYS, STORE_KEYS
+from mcplens.config.telemetry_settings import TELEMETRY_KEYS
 from mcplens.config.views import GATEWAY_KEYS, LIMIT_KEYS, VIEW_KEYS, GatewaySettings, View
 from mcplens.session import model_endpoint
 from mcplens.session.profiles import _KINDS as KINDS
@@ -101,7 +102,7 @@ def test_every_key_of_a_view_and_of_the_gateway_is_documented_with_its_default()
     assert list(rows("Tokens of the gateway")) == list(TOKEN_KEYS)
     assert list(rows("OAuth of the gateway")) == list(OAUTH_KEYS)
     assert rows("Limits").keys() == LIMIT_KEYS.keys()
-    blocks = {"store": STORE_KEYS, "replica": REPLICA_KEYS}
+    blocks = {"store": STORE_KEYS, "replica": REPLICA_KEYS, "telemetry": TELEMETRY_KEYS}
     for block, members in blocks.items():
         assert [name for name in members if f"`{name}`" not in rows("Gateway")[block][-1]] == []
 

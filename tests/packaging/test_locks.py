@@ -52,7 +52,7 @@ def imported() -> Iterator[tuple[str, str]]:
 
 
 # Packages of extras, each imported by these modules alone.
-OF_EXTRAS = {("redis", "redis_store.py")}
+OF_EXTRAS = {("redis", "redis_store.py"), ("opentelemetry", "telemetry.py")}
 
 # Types of aiohttp's own interface, which it requires.
 OF_AIOHTTP = {"multidict", "yarl"}

@@ -50,6 +50,7 @@ class GatewayOptions(msgspec.Struct, frozen=True, kw_only=True):
     no_auth: bool
     has_sse: bool
     no_audit: bool
+    telemetry: bool
     no_web: bool
     web_port: int | None
     allow_private_networks: bool
@@ -63,6 +64,9 @@ class GatewayOptions(msgspec.Struct, frozen=True, kw_only=True):
 @click.option("--no-auth", is_flag=True, help="Ask for no token, on this machine only.")
 @click.option("--sse", "has_sse", is_flag=True, help="Also serve the older HTTP+SSE, at /sse.")
 @click.option("--no-audit", is_flag=True, help="Write no audit log.")
+@click.option(
+    "--telemetry", is_flag=True, help="Send OpenTelemetry data where OTEL_EXPORTER_OTLP_* say."
+)
 @click.option("--no-web", is_flag=True, help="Serve no web UI beside it.")
 @click.option(
     "--web-port", type=click.IntRange(0, 65535), metavar="N",
@@ -166,6 +170,7 @@ async def _alone(
         clock=clock,
         view_name=options.view,
         sign_in_networks=_sign_in_networks(options, configuration.current),
+        has_telemetry=options.telemetry,
     )
     work = Background()
     with _recorded(flags, bus, configuration):
@@ -206,7 +211,7 @@ async def _beside_web(
 
     async with contextlib.AsyncExitStack() as stack:
         await stack.enter_async_context(workspace)
-        serving = workspace.gateway.serving(view_name=options.view)
+        serving = workspace.gateway.serving(view_name=options.view, has_telemetry=options.telemetry)
         service = await stack.enter_async_context(serving)
         try:
             opened = await stack.enter_async_context(open_web(workspace, port=options.web_port))

@@ -206,6 +206,7 @@ def _drop_invalid(key: str, value: dict[str, Any], source: Source) -> list[Inval
             _check_listen(settings.listen, source)
             _check_access(value, source)
             _check_store(settings.store is not None, source)
+            _check_telemetry(settings.telemetry is not None, source)
         except InvalidValue as wrong:
             wrongs.append(wrong)
             value.clear()
@@ -230,6 +231,13 @@ def _check_access(value: dict[str, Any], source: Source) -> None:
     if source.scope == "project" and given:
         text = "a project's file may not say who may use the gateway; put it into your own file"
         raise InvalidValue(f"gateway.{given[0]}", text)
+
+
+def _check_telemetry(has_telemetry: bool, source: Source) -> None:
+    """A cloned repository must not have the names of tools and resources sent elsewhere."""
+    if has_telemetry and source.scope == "project":
+        text = "a project's file may not name a collector; put it into your own file"
+        raise InvalidValue("gateway.telemetry", text)
 
 
 def _check_store(has_store: bool, source: Source) -> None:

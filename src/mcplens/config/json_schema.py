@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from mcplens.config import access_keys, keys, replica_settings, views
+from mcplens.config import access_keys, keys, replica_settings, telemetry_settings, views
 from mcplens.config.keys import AUTH_READERS, SERVER_KEYS, TOP_KEYS, Key
 from mcplens.protocol.eras import LOG_LEVELS
 
@@ -92,6 +92,8 @@ _SCHEMA_OF: Final[Mapping[Reader, Schema]] = {
     access_keys.scope_names: {"anyOf": [{"type": "string"}, _list_of(_FILLED)]},
     access_keys.scope_views: _map_of(_list_of(_FILLED)),
     replica_settings.store_url: _FILLED,
+    telemetry_settings.collector: _FILLED,
+    telemetry_settings.interval: _number(1),
     replica_settings.replica_address: _FILLED,
     replica_settings.signing_keys: {"anyOf": [_FILLED, _list_of(_FILLED)]},
 }
@@ -132,6 +134,7 @@ def _gateway_schema() -> Schema:
         "limits": views.LIMIT_KEYS,
         "store": replica_settings.STORE_KEYS,
         "replica": replica_settings.REPLICA_KEYS,
+        "telemetry": telemetry_settings.TELEMETRY_KEYS,
     }
     token = _closed({"name": _FILLED, "token": _FILLED, "views": _list_of(_FILLED)})
     oauth = _closed({name: _of_reader(read) for name, read in access_keys.OAUTH_KEYS.items()})

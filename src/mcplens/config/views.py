@@ -36,6 +36,7 @@ from mcplens.config.replica_settings import (
     ReplicaSettings,
     StoreSettings,
 )
+from mcplens.config.telemetry_settings import TELEMETRY_KEYS, TelemetrySettings
 
 Separator = Literal["__", ":", "none"]
 SEPARATORS: Final = ("__", ":", "none")
@@ -119,6 +120,7 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     oauth: OAuthSettings | None = None
     store: StoreSettings | None = None
     replica: ReplicaSettings = ReplicaSettings()
+    telemetry: TelemetrySettings | None = None
 
 
 Reader = Callable[[Any, str], Any]
@@ -200,6 +202,10 @@ def _store(value: Any, key: str) -> StoreSettings:
     return StoreSettings(**_fields(value, key, STORE_KEYS))
 
 
+def _telemetry(value: Any, key: str) -> TelemetrySettings:
+    return TelemetrySettings(**_fields(value, key, TELEMETRY_KEYS))
+
+
 def _replica(value: Any, key: str) -> ReplicaSettings:
     return ReplicaSettings(**_fields(value, key, REPLICA_KEYS))
 
@@ -238,6 +244,7 @@ GATEWAY_KEYS: Final[Mapping[str, tuple[str, Reader]]] = {
     "oauth": ("oauth", oauth),
     "store": ("store", _store),
     "replica": ("replica", _replica),
+    "telemetry": ("telemetry", _telemetry),
 }
 
 

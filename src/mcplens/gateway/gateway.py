@@ -57,6 +57,7 @@ from mcplens.session.question_handler import ServerRequest
 if TYPE_CHECKING:
     from mcplens.gateway.approvals import Approvals
     from mcplens.gateway.handler import InboundHandler
+    from mcplens.gateway.telemetry import Telemetry
 
 # Our mark in the capabilities of a gateway: which gateways a client reaches through it.
 GATEWAY_MARK: Final = "mcplens/gateway"
@@ -102,6 +103,7 @@ class Gateway(ServerListener):
         self.refused_requests = RefusedRequests(self)
         self.audit_log: AuditLog | None = None  # set by who starts the gateway
         self.approvals: Approvals | None = None  # likewise
+        self.telemetry: Telemetry | None = None  # likewise
         self.left_out: dict[str, str] = {}  # why servers of the configuration are not served
         self.stage = Stage.SERVING
         self._ready_by = clock.monotonic() + self.settings.startup_budget_s
@@ -184,6 +186,8 @@ class Gateway(ServerListener):
         if not client.is_stateless:
             self.call_limits.forget(client.key)
             self._publish(InboundDisconnected(client_id=client.id, reason=reason), 0)
+            if self.telemetry is not None:
+                self.telemetry.session_ended(client, reason)
             self.spawn(self._drop(client), "drop")
             self.spawn(self.client_sessions.left(client), "end sessions")
 
@@ -235,10 +239,14 @@ class Gateway(ServerListener):
             client.use.began(now)
             self._running += 1
             self._idle.clear()
+            if self.telemetry is not None:
+                self.telemetry.began(call)
 
     def ended(self, call: InboundCall, outcome: str, size_bytes: int) -> None:
         """Count a request of a client's that has ended, write it into the audit log, publish it."""
         client, elapsed_s = call.client, self.clock.monotonic() - call.started_at
+        if call.trace is not None:
+            call.trace.end(call, outcome, elapsed_s)
         self.call_limits.ended(call)
         self.statistics.add(
             call.server_id, call.method, outcome, elapsed_s, call.size_bytes, size_bytes

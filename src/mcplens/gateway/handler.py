@@ -169,15 +169,15 @@ class InboundHandler(ABC):
             size = len(data)
             peer.answer(request_id, data)
         except Refused as refused:
-            outcome = "refused"
+            outcome, call.error_code = "refused", refused.code
             if refused.retry_after_s is None or not _send_elsewhere(peer, request_id, refused):
                 peer.refuse(request_id, refused.code, str(refused), refused.data)
         except ServerError as error:
-            outcome = "error"
+            outcome, call.error_code = "error", error.rpc_code
             self._pass_error_on(call, error)
             forget_frames(error)
         except InspectorError as error:
-            outcome = "failed"
+            outcome, call.error_code = "failed", INTERNAL_ERROR
             self._refuse(call, error)
             forget_frames(error)
         except asyncio.CancelledError:
@@ -185,7 +185,7 @@ class InboundHandler(ABC):
             peer.drop(request_id)
             raise
         except Exception as problem:  # a bug of ours: only this request fails
-            outcome = "failed"
+            outcome, call.error_code = "failed", INTERNAL_ERROR
             _log.exception("%r failed", call)
             peer.refuse(request_id, INTERNAL_ERROR, classify(problem).message)
         finally:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from mcplens.gateway.gateway import Gateway
     from mcplens.gateway.plain_calls import SentCall
     from mcplens.gateway.server_places import ServerPlaces
+    from mcplens.gateway.telemetry import CallTrace
 
 CAPABILITY_OF: Final = {
     "sampling/createMessage": "sampling",
@@ -89,6 +90,8 @@ class InboundCall:
     """A request of a client's that is being served."""
 
     reason = ""  # why it is refused, for the audit log alone
+    error_code: int | None = None  # of its answer, if that is an error
+    trace: CallTrace | None = None  # its spans, if telemetry is on
 
     def __init__(
         self,
@@ -174,6 +177,18 @@ class InboundCall:
 
     async def send(self, session: ServerConnection, method: str, params: dict[str, Any]) -> bytes:
         """Send a request in a session, in the server's revision; see `relay`."""
+        trace = self.trace
+        if trace is None:
+            return await self._send(session, method, params)
+        try:
+            body = await self._send(session, method, trace.passed_on(session, method, params))
+        except BaseException as error:
+            trace.failed(self, error)
+            raise
+        trace.answered(self, body)
+        return body
+
+    async def _send(self, session: ServerConnection, method: str, params: dict[str, Any]) -> bytes:
         is_stateless = is_stateless_server(session)
         if self.is_stateless and not is_stateless:
             if self._may_be_asked(params):

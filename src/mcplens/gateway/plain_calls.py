@@ -80,6 +80,8 @@ class PlainCalls:
             call.server_id = connection.server_id
             if call.is_stateless:
                 call.add_envelope(params)
+            if call.trace is not None:
+                params = call.trace.passed_on(connection, call.method, params)
             sent = SentCall(self, call, connection, params)
             sent.send()
         except Exception as error:  # refused, not sent, or a bug of ours: the task tells
@@ -142,6 +144,8 @@ class SentCall:
             return
         call.sent = None
         call.answered_id = frame.id
+        if call.trace is not None:
+            call.trace.answered(call, bytes(frame.body))
         try:
             data = result_message(call.id, frame.body)
             call.client.calls.pop(call.id, None)

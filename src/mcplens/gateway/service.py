@@ -18,6 +18,7 @@ from mcplens.bus import Bus
 from mcplens.clock import Clock
 from mcplens.config.access_keys import ALL_VIEWS
 from mcplens.config.model import Configuration, ServerEntry
+from mcplens.config.telemetry_settings import TelemetrySettings
 from mcplens.config.views import GatewaySettings, View, read_gateway, read_view
 from mcplens.downstream.live_servers import LiveServers
 from mcplens.downstream.options import LiveOptions
@@ -197,6 +198,7 @@ class GatewayService:
         sign_in_networks: str = "any",
         servers: LiveServers | None = None,
         state_folder: str | None = None,
+        has_telemetry: bool = False,
     ) -> None:
         self.published = published(configuration, view_name)
         self.entries = tuple(entries)
@@ -229,6 +231,7 @@ class GatewayService:
         folder = records_folder(configuration, state_folder or current_state_folder())
         self.approvals = Approvals(self.gateway, FileRecords(folder, clock))
         self.gateway.approvals = self.approvals
+        self._has_telemetry = has_telemetry
 
     def __repr__(self) -> str:
         return f"<GatewayService {self.gateway!r}>"
@@ -288,7 +291,12 @@ class GatewayService:
 
     @asynccontextmanager
     async def running(self, *, without: Iterable[str] = ()) -> AsyncIterator[None]:
-        """Keep the servers for as long as the block lasts; `without` are not started."""
+        """Keep the servers for as long as the block lasts; `without` are not started.
+
+        Raises:
+            ConfigurationError: the packages for telemetry are not installed.
+        """
+        self._start_telemetry()
         await self.gateway.replica.open()
         await self.approvals.start()
         if not self._owns_servers:
@@ -311,6 +319,23 @@ class GatewayService:
         await self.approvals.close()
         await self.gateway.close()
         await self.gateway.replica.close()
+        if self.gateway.telemetry is not None:
+            await self.gateway.telemetry.close()
+
+    def _start_telemetry(self) -> None:
+        """Telemetry by the configuration or, if it was asked for, by the standard variables."""
+        settings = self.published.settings.telemetry
+        if settings is None and not self._has_telemetry:
+            return
+        try:
+            from mcplens.gateway.telemetry import Telemetry
+        except ImportError as missing:
+            if (missing.name or "").partition(".")[0] == "mcplens":
+                raise
+            text = "telemetry needs packages that are missing: pip install 'mcplens[otel]'"
+            raise ConfigurationError("CONFIGURATION_INVALID", text) from None
+        name = self.published.settings.replica.name
+        self.gateway.telemetry = Telemetry(self.gateway, settings or TelemetrySettings(), name)
 
     @asynccontextmanager
     async def http(

@@ -103,7 +103,9 @@ class GatewaySwitch(ServerListener):
     # -- on and off ----------------------------------------------------------------------------
 
     @contextlib.asynccontextmanager
-    async def serving(self, *, view_name: str | None = None) -> AsyncIterator[GatewayService]:
+    async def serving(
+        self, *, view_name: str | None = None, has_telemetry: bool = False
+    ) -> AsyncIterator[GatewayService]:
         """Have a gateway for as long as the block lasts; the caller lets clients in.
 
         Raises:
@@ -122,6 +124,7 @@ class GatewaySwitch(ServerListener):
             view_name=view_name,
             servers=live,
             state_folder=self.folder,
+            has_telemetry=has_telemetry,
         )
         service.approvals.on_changed = self._approvals_changed
         live.use_options(
