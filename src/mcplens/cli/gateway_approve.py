@@ -7,7 +7,8 @@ server. A running gateway uses the approval within a second.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+import contextlib
+from collections.abc import AsyncIterator, Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,7 +19,6 @@ from mcplens.cli import output
 from mcplens.cli.exit_codes import CommandError, as_command_error
 
 if TYPE_CHECKING:
-    from mcplens.config.model import Configuration
     from mcplens.gateway.approval_records import ApprovalRecords
     from mcplens.gateway.pinned_definitions import PinnedDefinition, Subject
 
@@ -85,22 +85,55 @@ class _Work:
         from mcplens.config.configuration import load_configuration
         from mcplens.gateway.service import published
 
-        configuration = load_configuration(config)
-        found = published(configuration, view)  # an unknown view is said now
-        self.records = _records(configuration)
+        self._configuration = load_configuration(config)
+        found = published(self._configuration, view)  # an unknown view is said now
+        self._settings = found.settings
         default = found.settings.approval
         self.modes = {"": default} | {one.name: one.approval or default for one in found.views}
         asyncio.run(self._read(view))
 
     async def _read(self, view: str | None) -> None:
-        approved = {one.subject: one for one in await self.records.read("approved")}
-        self.approved: dict[Subject, PinnedDefinition] = approved
+        async with self._records() as records:
+            known = await _approved(records)
+            waiting = await records.read("waiting")
+        self.approved: dict[Subject, PinnedDefinition] = {one.subject: one for one in known}
         self.waiting = [
             one
-            for one in await self.records.read("waiting")
+            for one in waiting
             if view is None or one.view == view
-            if one.subject not in approved or approved[one.subject].sha256 != one.sha256
+            if one.subject not in self.approved or self.approved[one.subject].sha256 != one.sha256
         ]
+
+    def approve(self, chosen: Sequence[PinnedDefinition], by: str) -> None:
+        asyncio.run(self._approve(chosen, by))
+
+    async def _approve(self, chosen: Sequence[PinnedDefinition], by: str) -> None:
+        from mcplens.clock import SystemClock
+        from mcplens.gateway.approvals import approve
+
+        async with self._records() as records:
+            await approve(records, chosen, by=by, at=SystemClock().wall())
+
+    @contextlib.asynccontextmanager
+    async def _records(self) -> AsyncIterator[ApprovalRecords]:
+        """Where the gateway keeps its approvals."""
+        from mcplens.clock import SystemClock
+        from mcplens.gateway.approval_records import FileRecords, records_folder
+        from mcplens.gateway.approval_store import StoreRecords, is_shared
+        from mcplens.replicas.opening import make_store
+        from mcplens.user_folders import current_state_folder
+
+        clock = SystemClock()
+        if not is_shared(self._settings):
+            folder = records_folder(self._configuration, current_state_folder())
+            yield FileRecords(folder, clock)
+            return
+        store = make_store(self._settings.store, clock)
+        await store.open()
+        try:
+            yield StoreRecords(store, self._settings.replica.keys)
+        finally:
+            await store.close()
 
     @property
     def why_nothing(self) -> str:
@@ -111,12 +144,15 @@ class _Work:
         return "nothing waits for approval"
 
 
-def _records(configuration: Configuration) -> ApprovalRecords:
-    from mcplens.clock import SystemClock
-    from mcplens.gateway.approval_records import FileRecords, records_folder
-    from mcplens.user_folders import current_state_folder
+async def _approved(records: ApprovalRecords) -> Sequence[PinnedDefinition]:
+    """What was approved; approvals that cannot be used are said, and all waits again."""
+    from mcplens.errors import ConfigurationError
 
-    return FileRecords(records_folder(configuration, current_state_folder()), SystemClock())
+    try:
+        return await records.read("approved")
+    except ConfigurationError as problem:
+        output.note(f"mcplens: {problem.message}", fg="yellow")
+        return ()
 
 
 def _chosen(waiting: Sequence[PinnedDefinition], names: Sequence[str]) -> list[PinnedDefinition]:
@@ -171,12 +207,10 @@ def _approve(work: _Work, chosen: Sequence[PinnedDefinition], *, is_sure: bool) 
     from getpass import getuser
 
     from mcplens.cli.confirmation import confirm
-    from mcplens.clock import SystemClock
-    from mcplens.gateway.approvals import approve
 
     count = f"{len(chosen)} definition{'' if len(chosen) == 1 else 's'}"
     if not is_sure:
         confirm("Clients get these definitions as they are now.", f"approve {count}")
     by = f"command line, {getuser()}"
-    asyncio.run(approve(work.records, chosen, by=by, at=SystemClock().wall()))
+    work.approve(chosen, by)
     output.say(f"approved: {count}")

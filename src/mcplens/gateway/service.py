@@ -24,7 +24,8 @@ from mcplens.downstream.live_servers import LiveServers
 from mcplens.downstream.options import LiveOptions
 from mcplens.errors import ConfigurationError
 from mcplens.gateway.access import GatewayAccess
-from mcplens.gateway.approval_records import FileRecords, records_folder
+from mcplens.gateway.approval_records import ApprovalRecords, FileRecords, records_folder
+from mcplens.gateway.approval_store import StoreRecords, is_shared
 from mcplens.gateway.approvals import Approvals
 from mcplens.gateway.gateway import Gateway
 from mcplens.gateway.http_app import MCP_PATH, GatewayApp
@@ -228,13 +229,20 @@ class GatewayService:
         self._configurations = ReplicaConfigurations(self.gateway)
         self._configurations.use(self._digest())
         self.gateway.left_out = left_out(self.entries, configuration)
-        folder = records_folder(configuration, state_folder or current_state_folder())
-        self.approvals = Approvals(self.gateway, FileRecords(folder, clock))
+        records = self._records(configuration, state_folder or current_state_folder())
+        self.approvals = Approvals(self.gateway, records)
         self.gateway.approvals = self.approvals
         self._has_telemetry = has_telemetry
 
     def __repr__(self) -> str:
         return f"<GatewayService {self.gateway!r}>"
+
+    def _records(self, configuration: Configuration, state_folder: str) -> ApprovalRecords:
+        """Where approvals are kept: with what replicas share, or in the folder for state."""
+        if is_shared(self.published.settings):
+            replica = self.gateway.replica
+            return StoreRecords(replica.store, replica.keys)
+        return FileRecords(records_folder(configuration, state_folder), self._clock)
 
     def follow(self, entries: Iterable[ServerEntry], configuration: Configuration) -> None:
         """Use another configuration from now on: clients are told what changed for them.
