@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import sys
+from pathlib import Path
 
 import pytest
 
 import mcplens
 from mcplens.protocol.skills import compare_directory, compare_entries
+from tests.node_tools import inspector_argv
 
 DEMO = [sys.executable, "-m", "mcplens.demo"]
 
@@ -42,3 +46,29 @@ async def test_its_folders_and_its_entries_can_be_compared() -> None:
         with pytest.raises(mcplens.ServerError) as missing:
             await client.get_skill("skill://mcplens-demo/none/SKILL.md")
         assert missing.value.rpc_code == -32602
+
+
+async def inspected(folder: Path, *options: str) -> tuple[int | None, str]:
+    """What the official Inspector says of the demo, and its exit code."""
+    words = inspector_argv("--cli", *DEMO, "--protocol-era", "modern", *options)
+    process = await asyncio.create_subprocess_exec(
+        *words, cwd=folder, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+    )
+    async with asyncio.timeout(90):
+        out, problem = await process.communicate()
+    return process.returncode, out.decode() or problem.decode()
+
+
+@pytest.mark.slow
+async def test_the_official_inspector_finds_the_same(tmp_path: Path) -> None:
+    verify = inspected(tmp_path, "--method", "skills/list", "--verify")
+    folder = "skill://mcplens-demo/release-notes"
+    listing = inspected(tmp_path, "--method", "resources/directory/read", "--uri", folder)
+    (code, verdicts), (listed, children) = await asyncio.gather(verify, listing)
+    right, broken = map(json.loads, verdicts.splitlines())
+    assert (right["name"], right["ok"], right["frontmatter"]) == ("release-notes", True, [])
+    assert {file["status"] for file in right["files"]} == {"verified"}
+    assert (broken["name"], broken["ok"], code) == ("meeting-minutes", False, 7)
+    assert "beta" in broken["frontmatter"][0]["message"]
+    assert [file["status"] == "verified" for file in broken["files"]] == [True, False, False]
+    assert (listed, len(json.loads(children)["resources"])) == (0, 4)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mcplens.errors import InspectorError, ProtocolError, ServerError
-from mcplens.session.results import Reply
+from mcplens.session.results import Reply, schema_verdict
 
 from .scripted import STATELESS, Refuse, Rig, ScriptedServer, text
 
@@ -174,6 +174,15 @@ async def test_a_result_that_breaks_its_output_schema_is_raised_with_raw_and_val
         assert problem.value.findings
 
 
+async def test_a_result_stands_to_its_output_schema_as_its_findings_say() -> None:
+    for answer in (structured({"n": "five"}), text("5")):
+        async with Rig(promising(SCHEMA, answer)) as rig:
+            await rig.client.list_tools()
+            result = await rig.client.request("tools/call", {"name": "count", "arguments": {}})
+            assert schema_verdict(result.findings) == "broken"
+    assert schema_verdict(["unusual JSON: NaN"]) is None
+
+
 async def test_a_failed_tool_need_not_keep_its_output_schema() -> None:
     async with Rig(promising(SCHEMA, text("sorry") | {"isError": True})) as rig:
         await rig.client.list_tools()
@@ -193,6 +202,7 @@ async def test_an_output_schema_that_cannot_be_used_is_a_finding_and_no_failure(
             result = await rig.client.call_tool("count")
             assert result.structured_content == {"n": 5}
             assert "was not used" in result.findings[0]
+            assert schema_verdict(result.findings) == "unused"
 
 
 async def test_a_tool_that_was_never_listed_is_not_judged_by_a_schema() -> None:

@@ -76,6 +76,7 @@ _TTL_MS: Final = {
     "resources/read": 0,
     "skills/list": 10_000,
     "skills/get": 10_000,
+    "resources/directory/read": 10_000,
 }
 
 

@@ -5,8 +5,8 @@ Called by the client's operations and the catalog.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal, TypeVar
 
 import msgspec
 
@@ -71,6 +71,23 @@ def typed(frame: Frame, method: str, shape: type[R], names: Mapping[str, str]) -
     return result
 
 
+# How a result can stand to its tool's output schema, other than matching it.
+SchemaVerdict = Literal["broken", "unused"]
+_BROKEN: Final = "structuredContent breaks the output schema: "
+_MISSING: Final = " promises structuredContent; none came"
+_UNUSED: Final = "the output schema was not used: "
+
+
+def schema_verdict(findings: Iterable[str]) -> SchemaVerdict | None:
+    """What findings about a result say of its output schema; None if they say nothing of it."""
+    for finding in findings:
+        if finding.startswith(_BROKEN) or finding.endswith(_MISSING):
+            return "broken"
+        if finding.startswith(_UNUSED):
+            return "unused"
+    return None
+
+
 class OutputSchemas:
     """The output schemas of tools, compiled when first used."""
 
@@ -93,9 +110,9 @@ class OutputSchemas:
             result.findings += (validator,)
             return ()
         if result.structured_content is None and b'"structuredContent"' not in result.raw:
-            return (f"{tool.name} promises structuredContent; none came",)
+            return (tool.name + _MISSING,)
         findings = validator.findings(result.structured_content)
-        return tuple(f"structuredContent breaks the output schema: {text}" for text in findings)
+        return tuple(_BROKEN + text for text in findings)
 
     def _validator(self, tool: Tool) -> Validator | str:
         known = self._validators.get(tool.name)
@@ -103,7 +120,7 @@ class OutputSchemas:
             try:
                 known = Validator(tool.output_schema)
             except SchemaProblem as problem:
-                known = f"the output schema of {tool.name} was not used: {problem}"
+                known = f"{_UNUSED}{problem}"
             self._validators[tool.name] = known
         return known
 

@@ -161,6 +161,8 @@ def unreachable(problem: Exception, doing: str, host: str, port: int | None) -> 
     }.get(error.code)
     if error.code == "CONNECTION_FAILED" and (reason := _system_words(problem)):
         plain = f"{where} cannot be reached: {reason}"
+    if isinstance(_tls_cause(problem), ssl.SSLCertVerificationError):
+        error.details["is_untrusted"] = True
     if plain is not None:
         error.message = f"{doing}: {plain}"
         error.args = (error.message,)
@@ -174,10 +176,15 @@ def _system_words(problem: Exception) -> str | None:
     return os.strerror(number) if isinstance(number, int) and number > 0 else None
 
 
-def _tls_words(problem: Exception, where: str) -> str:
-    # aiohttp wraps what TLS raised, either way.
+def _tls_cause(problem: Exception) -> Exception:
+    """What TLS raised, which aiohttp wraps in one way or another."""
     for name in ("os_error", "certificate_error"):
         problem = getattr(problem, name, problem)
+    return problem
+
+
+def _tls_words(problem: Exception, where: str) -> str:
+    problem = _tls_cause(problem)
     if isinstance(problem, ssl.SSLCertVerificationError):
         return f"the certificate of {where} cannot be trusted: {problem.verify_message}"
     reason = problem.reason if isinstance(problem, ssl.SSLError) else None

@@ -229,7 +229,8 @@ export interface CallTool {
  * that a person agreed to open and that are not done yet.
  * `headers` are those that it was given, the value of a secret one empty; they and `timeout_s`
  * are for this call alone. A timeout of 0 means no limit. `listed_as` is what the page lists the
- * called item as, where several have its name. `tool_error` is what a tool that failed said to a
+ * called item as, where several have its name. `schema_verdict` is what the findings say of the
+ * tool's output schema. `tool_error` is what a tool that failed said to a
  * raw message or a request by its method.
  */
 export interface CallView {
@@ -256,6 +257,7 @@ export interface CallView {
   is_error: boolean;
   tool_error: string | null;
   findings: string[];
+  schema_verdict: "broken" | "unused" | null;
   error: ErrorView | null;
   task_id: string | null;
 }

@@ -38,29 +38,23 @@ export function waitingFor(call: CallView): string {
   return hosts.length ? `Waiting for completion at ${hosts.join(", ")}` : "Waiting for the answer";
 }
 
-/** Whether a finding is about the output schema; others are about the message. */
-const isBreach = (findings: string[]): boolean =>
-  findings.some((finding) => finding.includes("breaks the output schema"));
-const isUnused = (finding: string): boolean =>
-  /^the output schema of .* was not used/s.test(finding);
-
 /** Whether structured content matches the tool's output schema. */
 export function schemaConformance(
   call: CallView,
   hasSchema: boolean,
 ): { word: string; tone: string } {
-  if (isBreach(call.findings)) return { word: "violates the output schema", tone: "red" };
+  if (call.schema_verdict === "broken") return { word: "violates the output schema", tone: "red" };
   if (!hasSchema) return { word: "no output schema", tone: "gray" };
   // Error results are not checked.
-  if (call.is_error || call.findings.some(isUnused))
+  if (call.is_error || call.schema_verdict === "unused")
     return { word: "not checked against the output schema", tone: "gray" };
   return { word: "matches the output schema", tone: "green" };
 }
 
 /** Summary of the findings about a completed call; null if there are none. */
-export function findingsSummary({ status, findings }: CallView): string | null {
+export function findingsSummary({ status, findings, schema_verdict }: CallView): string | null {
   if (status !== "completed" || findings.length === 0) return null;
-  if (isBreach(findings)) return "does not match the output schema";
+  if (schema_verdict === "broken") return "does not match the output schema";
   return findings.length === 1 ? "1 finding" : `${findings.length} findings`;
 }
 

@@ -4,7 +4,7 @@ import userEvent from "@testing-library/user-event";
 import type { ReactNode } from "react";
 import { MemoryRouter } from "react-router";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import type { QuestionView } from "../api/types";
+import type { CallView, QuestionView } from "../api/types";
 import { ErrorBoundary } from "../components/ErrorBoundary";
 import { viewsOf } from "../components/RichText";
 import { promptText } from "../content/promptText";
@@ -64,18 +64,18 @@ describe("a result of the wrong shape", () => {
 
 describe("what is wrong with structured content", () => {
   const BREACH = "structuredContent breaks the output schema: a: must be a number";
-  it.each([
-    [[], false, "no output schema"],
-    [["unusual JSON: NaN"], false, "no output schema"],
-    [["unusual JSON: NaN"], true, "matches the output schema"],
-    [["unusual JSON: NaN", BREACH], true, "violates the output schema"],
-    [[BREACH], false, "violates the output schema"],
-    [["the output schema of a was not used: bad"], true, "not checked against the output schema"],
-  ])("%j, with a schema: %s", (findings, hasSchema, words) => {
+  it.each<[string[], CallView["schema_verdict"], boolean, string]>([
+    [[], null, false, "no output schema"],
+    [["unusual JSON: NaN"], null, false, "no output schema"],
+    [["unusual JSON: NaN"], null, true, "matches the output schema"],
+    [["unusual JSON: NaN", BREACH], "broken", true, "violates the output schema"],
+    [[BREACH], "broken", false, "violates the output schema"],
+    [["unusable"], "unused", true, "not checked against the output schema"],
+  ])("%j, %s, with a schema: %s", (findings, schema_verdict, hasSchema, words) => {
     render(
       <MantineProvider env="test">
         <ResultView
-          call={aCall({ result: { structuredContent: { a: 1 } }, findings })}
+          call={aCall({ result: { structuredContent: { a: 1 } }, findings, schema_verdict })}
           hasSchema={hasSchema}
         />
       </MantineProvider>,
@@ -108,7 +108,8 @@ describe("how a call stands", () => {
   });
   it("says that a result does not fit", () => {
     const breach = "structuredContent breaks the output schema: sum: must be a number";
-    expect(findingsSummary(aCall({ findings: [breach] }))).toBe("does not match the output schema");
+    const broken = aCall({ findings: [breach], schema_verdict: "broken" });
+    expect(findingsSummary(broken)).toBe("does not match the output schema");
     expect(findingsSummary(aCall({ findings: ["unusual JSON: NaN"] }))).toBe("1 finding");
     expect(findingsSummary(aCall())).toBeNull();
   });

@@ -6,7 +6,7 @@ import type { ServerView } from "../api/types";
 export function TrustCertificateButton({ server }: { server: ServerView }) {
   const { error, server_id, is_editable } = server;
   // A server without TLS fails with the same code.
-  if (error?.code !== "TLS_FAILED" || !error.message.includes("certificate")) return null;
+  if (error?.code !== "TLS_FAILED" || error.details.is_untrusted !== true) return null;
   const verb = is_editable ? "edit" : "copy";
   return (
     <Button

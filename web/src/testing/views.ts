@@ -184,6 +184,7 @@ export function aCall(part: Partial<CallView> = {}): CallView {
     is_error: false,
     tool_error: null,
     findings: [],
+    schema_verdict: null,
     error: null,
     task_id: null,
     ...part,

@@ -16,6 +16,7 @@ from msgspec import Raw
 from mcplens.errors import InspectorError, short_text
 from mcplens.protocol.frames import RequestId
 from mcplens.protocol.secret_masking import is_secret_name
+from mcplens.session.results import SchemaVerdict, schema_verdict
 from mcplens.store.recorded_secrets import plain as plain_name
 from mcplens.store.truncation import short_id
 from mcplens.web.api.errors import ErrorView, error_view
@@ -50,7 +51,8 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
     that a person agreed to open and that are not done yet.
     `headers` are those that it was given, the value of a secret one empty; they and `timeout_s`
     are for this call alone. A timeout of 0 means no limit. `listed_as` is what the page lists the
-    called item as, where several have its name. `tool_error` is what a tool that failed said to a
+    called item as, where several have its name. `schema_verdict` is what the findings say of the
+    tool's output schema. `tool_error` is what a tool that failed said to a
     raw message or a request by its method.
     """
 
@@ -77,6 +79,7 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
     is_error: bool
     tool_error: str | None
     findings: list[str]
+    schema_verdict: SchemaVerdict | None
     error: ErrorView | None
     task_id: str | None
 
@@ -85,6 +88,7 @@ def call_view(workspace: Workspace, call: Call, largest: int = LARGEST_RESULT) -
     """A call as it stands now, without a result that is larger than this."""
     outcome, progress, spec = call.outcome, call.progress, call.spec
     raw = outcome.raw if outcome is not None else None
+    findings = outcome.findings if outcome is not None else ()
     is_small = raw is not None and len(raw) <= largest
     is_large = len(call.request) > largest
     return CallView(
@@ -117,7 +121,8 @@ def call_view(workspace: Workspace, call: Call, largest: int = LARGEST_RESULT) -
         result_size_bytes=call.size_bytes,
         is_error=outcome is not None and outcome.is_error,
         tool_error=outcome.tool_error if outcome is not None else None,
-        findings=list(outcome.findings) if outcome is not None else [],
+        findings=list(findings),
+        schema_verdict=schema_verdict(findings),
         error=error_view(call.error.to_dict() if call.error is not None else None),
         task_id=call.task_id,
     )
