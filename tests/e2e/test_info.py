@@ -158,7 +158,7 @@ def test_flags_files_and_variables_are_named_where_they_count_and_so_is_a_failed
         watched(browser, running) as window,
     ):
         page = window.enter("/servers")
-        expect(page.get_by_text("Nothing is being recorded")).to_be_visible()
+        expect(page.get_by_text("Not recorded: ")).to_be_visible()
         name = url.split("/")[2]
         expect(page.get_by_role("article", name=name)).to_contain_text("Connected")
         window.switch(f"/servers/{name}")

@@ -102,18 +102,22 @@ export function RunChooser() {
   const shown = others.find((one) => one.run_id === run);
   const earlier = shown ? `${serversOf(shown)}, ${formatDateTime(shown.started)}` : "Recorded";
   const label = run === null ? THIS_SESSION : earlier;
+  // Without the year and the seconds: a longer button would move the others into another row.
+  const short = shown
+    ? `${serversOf(shown)}, ${formatDateTime(shown.started).slice(5, -3)}`
+    : label;
   const group = { chosen: run, onChoose: choose };
   return (
     <Menu position="bottom-start" width={400} onOpen={() => load()}>
       <Menu.Target>
         <Button
           variant={run === null ? "default" : "light"}
-          maw={220}
+          maw={200}
           rightSection={<Icon name="down" size={12} />}
-          aria-label={`Session: ${label}`}
+          aria-label={`Session: ${short}`}
           title={label}
         >
-          {label}
+          <span className="cut">{short}</span>
         </Button>
       </Menu.Target>
       <Menu.Dropdown className={css.list}>

@@ -10,7 +10,7 @@ function focusBad(within: HTMLElement | null): void {
   const target = field ?? place?.querySelector("button");
   target?.focus({ preventScroll: true });
   // With its label above and the error below.
-  (place ?? within?.querySelector("[data-findings]"))?.scrollIntoView?.({ block: "center" });
+  (place ?? within?.querySelector("[data-findings]"))?.scrollIntoView?.({ block: "nearest" });
 }
 
 /** Ref for a form: after each refused attempt the first invalid field is focused. */

@@ -51,7 +51,7 @@ function StatusBanner({ link }: { link: BackendLink }) {
   if (recordingProblem) {
     return (
       <Banner tone="wait" icon="alert">
-        Nothing is being recorded: {recordingProblem.replace(/^not recorded(: |, since )/, "")}
+        {recordingProblem.charAt(0).toUpperCase() + recordingProblem.slice(1)}
       </Banner>
     );
   }

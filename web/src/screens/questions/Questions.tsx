@@ -14,12 +14,13 @@ import { formatDuration, formatTime, truncate } from "../../values/format";
 const COLUMNS = 6;
 
 function Row({ question, now }: { question: QuestionView; now: number }) {
-  const call = useInspector((state) => state.calls.get(question.call_id ?? ""));
+  const call = useInspector(({ calls }) => calls.get(question.call_id ?? ""));
+  const state = question.is_done ? (question.outcome ?? "ended") : "waiting";
   return (
     <tr>
       <td>
-        <Badge miw="max-content" color={question.is_done ? "gray" : "orange"}>
-          {question.is_done ? (question.outcome ?? "ended") : "waiting"}
+        <Badge miw={76} title={state} color={question.is_done ? "gray" : "orange"}>
+          {state}
         </Badge>
       </td>
       <td>
