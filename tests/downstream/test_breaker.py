@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from mcplens.downstream.breaker import Breaker
 from mcplens.downstream.options import CallOptions
-from mcplens.errors import ConnectError
+from mcplens.errors import ConnectError, HttpError
 from mcplens.session.raw_calls import read_params
 from mcplens.transports.base import Transport
 from mcplens.transports.memory import MemoryTransport
 from tests.downstream.rig import Rig, failure
-from tests.session.scripted import BrokenTransport, Refuse, ScriptedServer
+from tests.session.scripted import BrokenTransport, ExchangeTransport, Refuse, ScriptedServer
 
 CALL = read_params(b'{"name":"add","arguments":{}}')
 
@@ -69,6 +69,24 @@ async def test_a_paused_server_refuses_at_once_and_comes_back_by_itself() -> Non
         assert flaky.attempts == 7
         assert rig.status == "RUNNING"
         await rig.one.request("tools/call", CALL)
+
+
+async def test_a_server_that_forgets_its_sessions_is_not_paused() -> None:
+    made: list[ExchangeTransport] = []
+    server = ScriptedServer()
+
+    def make() -> Transport:
+        made.append(ExchangeTransport(server))
+        return made[-1]
+
+    async with Rig({"one": make}) as rig:
+        for count in range(2, 9):
+            error = HttpError("SESSION_EXPIRED", "unknown", status=404)
+            made[-1]._receiver.session_expired(error)
+            await rig.settle()
+            await rig.one.request("tools/call", CALL)
+            assert len(made) == count
+        assert not rig.one.state.is_paused
 
 
 async def test_errors_that_a_server_answers_never_pause_it() -> None:

@@ -8,7 +8,7 @@ import hmac
 import resource
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import aiohttp
@@ -130,12 +130,13 @@ async def test_a_server_that_restarts_fails_the_call_in_flight_and_no_later_one(
 ) -> None:
     with held_port() as port:
         entry = {"url": f"http://127.0.0.1:{port}/mcp", "protocolVersion": version}
-        async with asyncio.timeout(60), running_gateway({"demo": entry}) as gateway:
+        async with asyncio.timeout(100), AsyncExitStack() as stack:
             progressed = asyncio.Event()
             async with killed_demo(port):
+                gateway = await stack.enter_async_context(running_gateway({"demo": entry}))
                 await until_listed(gateway, "demo")
-                client = gateway.connect(protocol_version=version).client
-                await client.connect()
+                connecting = gateway.connect(protocol_version=version)
+                client = await stack.enter_async_context(connecting)
                 steps = {"steps": 1_000, "seconds": 0.2}
                 work = client.call_tool(
                     "progress-steps", steps, on_progress=lambda _: progressed.set()
@@ -145,7 +146,6 @@ async def test_a_server_that_restarts_fails_the_call_in_flight_and_no_later_one(
             async with killed_demo(port):
                 assert "demo" in await call
                 assert texts(await client.call_tool("echo", {"text": "back"})) == "back"
-            await client.disconnect()
 
 
 # -- clients that wait ---------------------------------------------------------------------------

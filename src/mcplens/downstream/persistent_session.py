@@ -28,7 +28,8 @@ from mcplens.transports.base import Closing
 
 T = TypeVar("T")
 
-# Failures of the way to the server: they count for the breaker, and a request may be repeated.
+# Failures of the way to the server: a request may be repeated, and they count for the breaker if
+# the server did not answer.
 _LOSSES: Final = frozenset({
     "CONNECTION_LOST", "CONNECTION_RESET", "SERVER_EXITED", "SESSION_EXPIRED", "NOT_CONNECTED",
     "NO_RESPONSE", "CONNECTION_REFUSED", "CONNECTION_FAILED", "HOST_NOT_FOUND",
@@ -228,7 +229,9 @@ class PersistentSession:
     # -- a server that keeps failing -------------------------------------------------------------
 
     def _failed(self, error: dict[str, Any]) -> None:
-        if not self._may_pause() or not self.breaker.failed(self._clock.monotonic()):
+        if _is_answer(error) or not self._may_pause():
+            return
+        if not self.breaker.failed(self._clock.monotonic()):
             return
         self._paused_by = error
         until = self.breaker.paused_until
@@ -266,6 +269,12 @@ class PersistentSession:
         self.stop_pausing()
         await self._work.ended()
         await self.live.disconnect(closing)
+
+
+def _is_answer(error: dict[str, Any]) -> bool:
+    """Whether the server itself refused, so that it is there: it no longer knows the session."""
+    status = error["details"].get("status")
+    return isinstance(status, int) and status >= 400
 
 
 def _may_have_been_seen(error: InspectorError, tag: CallTag) -> bool:
