@@ -201,6 +201,14 @@ async def test_an_attempt_that_hangs_is_bounded_by_the_time_for_lists() -> None:
         assert error.details["phase"] == "connect"
 
 
+async def test_the_time_for_lists_can_be_changed_for_the_next_operation() -> None:
+    async with _rig(ScriptedServer({"tools/list": SILENT})) as rig:
+        rig.one.update_capabilities_timeout(4.0)
+        getting = await rig.started(rig.one.get_capabilities())
+        await rig.advance(4)
+        assert getting.result().unwrap().tools == ()
+
+
 def test_timeouts_are_those_of_the_file_and_others_when_made_by_hand() -> None:
     by_hand = ServerConnection(entry_of("one")).timeouts
     assert (by_hand.call_s, by_hand.capabilities_s, by_hand.connect_s) == (60, 10, 10)

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from mcplens.config.model import Settings
 from mcplens.downstream.options import CallOptions
-from mcplens.errors import InspectorError, ServerError
+from mcplens.errors import ConnectError, InspectorError, ServerError
 from mcplens.events import FrameSent
 from mcplens.protocol.frames import Frame
 from mcplens.session.call_hooks import CallHooks
@@ -87,6 +88,45 @@ async def test_connecting_counts_against_the_time_of_the_call() -> None:
         await rig.advance(3)
         error = _error(calling)
         assert (error.code, error.details["phase"]) == ("REQUEST_TIMEOUT", "connect")
+
+
+# A call with a limit of 5 s and progress every 4 s, by the maximum of its server.
+@pytest.mark.parametrize(
+    ("entry", "ends_s"),
+    [
+        ({}, 60),
+        ({"max_total_timeout_s": 10.0}, 10),
+        ({"max_total_timeout_s": 0.0}, 60),
+        ({"progress_resets_timeout": False}, 5),
+        ({"max_total_timeout_s": 0.0, "progress_resets_timeout": False}, 5),
+    ],
+    ids=["by default", "up to a maximum", "without a maximum", "not", "not, without a maximum"],
+)
+async def test_progress_extends_the_time_of_a_call(entry: dict[str, Any], ends_s: int) -> None:
+    async with Rig({"one": ScriptedServer({"tools/call": SILENT})}, entries={"one": entry}) as rig:
+        options = CallOptions(wants_progress=True, timeout_s=5.0)
+        calling = await rig.started(rig.one.request("tools/call", CALL, options))
+        token = rig.server.sent("tools/call")[0]["params"]["_meta"]["progressToken"]
+        passed_s = 0
+        while passed_s < 60 and not calling.done():
+            if passed_s % 4 == 0:
+                rig.server.progress(token, passed_s)
+            await rig.advance(1)
+            passed_s += 1
+        assert passed_s == ends_s
+
+
+async def test_the_first_delays_of_many_gateways_differ() -> None:
+    delays: set[float] = set()
+    refused = ConnectError("CONNECTION_REFUSED", "refused")
+    for _ in range(8):
+        settings = Settings(connection_retry_count=3)
+        async with Rig({"one": lambda: BrokenTransport(refused)}, settings=settings) as rig:
+            retry_at = rig.one.state.retry_at
+            assert retry_at is not None
+            delays.add(retry_at - rig.clock.wall())
+    assert len(delays) == 8
+    assert all(0 <= delay_s <= 1 for delay_s in delays)
 
 
 async def test_progress_of_a_call_goes_to_its_hook_and_other_notifications_to_subscribers() -> None:

@@ -142,8 +142,9 @@ async def test_unknown_names_fetch_the_lists_once_for_all(demo: str) -> None:
         before = len(sent(gateway, "tools/list"))
 
         async def call(number: int) -> None:
-            with pytest.raises(ServerError, match="Unknown tool"):
+            with pytest.raises(ServerError, match="Unknown tool") as refused:
                 await client.call_tool(f"no-such-tool-{number}")
+            assert refused.value.rpc_code == -32602
 
         await asyncio.gather(*(call(number) for number in range(20)))
         pages = len(sent(gateway, "tools/list")) - before

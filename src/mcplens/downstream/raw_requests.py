@@ -192,15 +192,12 @@ class RawRequests:
     def deadline(self, now: float, budget_s: float | None) -> Deadline:
         """Progress extends it, up to the server's maximum."""
         entry = self._entry()
-        maximum_s = entry.max_total_timeout_s
-        if maximum_s is None:
-            maximum_s = MAX_TOTAL_S
-        elif maximum_s == 0 or budget_s is None:
-            return Deadline(now, budget_s, maximum_s or None)
-        if budget_s is None:
-            return Deadline(now, None, None)
         resets = entry.progress_resets_timeout is not False
-        return Deadline(now, budget_s, max(maximum_s, budget_s), resets)
+        own_s = entry.max_total_timeout_s
+        if own_s == 0 or (own_s is None and budget_s is None):
+            return Deadline(now, budget_s, None, resets)
+        maximum_s = max(MAX_TOTAL_S if own_s is None else own_s, budget_s or 0.0)
+        return Deadline(now, budget_s, maximum_s, resets)
 
     def _is_repeatable_call(self, method: str, params: Mapping[str, Any] | None) -> bool:
         if method != "tools/call" or params is None or "task" in params:
