@@ -20,10 +20,12 @@ from mcplens.downstream.options import LiveOptions
 from mcplens.gateway.access import GatewayAccess
 from mcplens.gateway.gateway import Gateway
 from mcplens.gateway.http_app import GatewayApp
+from mcplens.gateway.user_setup import UserSetup
 from mcplens.inbound.asgi_app import AsgiApp
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.server import listen, serve, serve_app
 from mcplens.inbound.streamable_http import StreamableHttp
+from mcplens.replicas.replica import Replica
 from mcplens.session.client import Client
 
 OLD = "2025-11-25"
@@ -83,13 +85,22 @@ async def running_gateway(
         live = await stack.enter_async_context(LiveServers(bus=bus, clock=clock, options=options))
         live.apply(entries_of(servers), Settings())
         live.start()
-        gateway = Gateway(live, bus=bus, clock=clock, views=views, settings=settings)
+        settings = settings or GatewaySettings()
+        replica = Replica.configured(settings, clock)
+        await replica.open()
+        stack.push_async_callback(replica.close)
+        gateway = Gateway(
+            live, bus=bus, clock=clock, views=views, settings=settings, replica=replica
+        )
         stack.push_async_callback(gateway.close)
+        users = UserSetup(gateway)
+        users.use(entries_of(servers), settings)
         listener = listen("127.0.0.1", 0)
         origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
         access = GatewayAccess(token)
-        access.use(settings or GatewaySettings(), origin, clock)
+        access.use(settings, origin, clock)
         stack.push_async_callback(access.close)
+        users.use_address(origin)
         app = GatewayApp(
             gateway,
             access,

@@ -1,7 +1,7 @@
 """A person signs in with a browser: authorization code with PKCE, as MCP has it.
 
 Pure. PKCE with S256, `state`, `iss` (RFC 9207), `resource` in both requests (RFC 8707). Called by
-the authorizer.
+the authorizer; by the gateway in two parts, since the browser may come back to another replica.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 import hmac
 from base64 import urlsafe_b64encode
+from collections.abc import Generator
 from typing import Final
 from urllib.parse import parse_qs, urlencode, urlsplit
 
+import msgspec
 from msgspec.structs import replace
 
 from mcplens.auth.client_identity import identify, register
@@ -21,11 +23,59 @@ from mcplens.auth.flow import Flow, SignInWish, find_authorization_server, wante
 from mcplens.auth.metadata import AuthorizationServer
 from mcplens.auth.problems import RefusedByServer, SignInProblem
 from mcplens.auth.reviews import review_client, review_request
-from mcplens.auth.steps import Authorize, Keep, Note
+from mcplens.auth.steps import Authorize, Keep, Note, Step
 from mcplens.auth.token_requests import ask_for_token
 
 # The server no longer knows a client that was registered.
 _CLIENT_REFUSED: Final = ("invalid_client", "unauthorized_client")
+
+
+class PreparedSignIn(msgspec.Struct, frozen=True):
+    """A sign-in up to the browser's departure: what is needed to go on when it comes back."""
+
+    found: Discovered
+    client: Client
+    request: Authorize
+    verifier: str
+
+    def __repr__(self) -> str:  # the verifier is a secret
+        return f"<PreparedSignIn at {self.request.issuer}>"
+
+
+def prepare_sign_in(wish: SignInWish) -> Generator[Step, object, PreparedSignIn]:
+    """The part of a sign-in before the browser; `finish_sign_in`, anywhere, is the other one.
+
+    Raises:
+        SignInProblem: a step failed.
+    """
+    wish, found, client, _ = yield from _find_client(wish)
+    return (yield from _prepare(wish, found, client))
+
+
+def finish_sign_in(wish: SignInWish, prepared: PreparedSignIn, returned: str) -> Flow:
+    """The part after the browser came back to `returned`; a client that is refused is forgotten.
+
+    Raises:
+        SignInProblem: a step failed.
+    """
+    try:
+        return (yield from _redeem(wish, prepared, returned))
+    except RefusedByServer as problem:
+        if problem.error in _CLIENT_REFUSED and prepared.client.origin == "registered":
+            yield Keep("client", prepared.client, is_refused=True)
+        raise
+
+
+def _find_client(
+    wish: SignInWish,
+) -> Generator[Step, object, tuple[SignInWish, Discovered, Client, bool]]:
+    """Who protects the server, and who we are there; whether that was recalled."""
+    found = yield from find_authorization_server(wish)
+    _check_pkce(found.server)
+    settings = yield from review_client(wish.settings)
+    wish = replace(wish, settings=settings)
+    client, is_recalled = yield from identify(wish, found.server)
+    return wish, found, client, is_recalled
 
 
 def authorization_code(wish: SignInWish) -> Flow:
@@ -34,11 +84,7 @@ def authorization_code(wish: SignInWish) -> Flow:
     Raises:
         SignInProblem: a step failed.
     """
-    found = yield from find_authorization_server(wish)
-    _check_pkce(found.server)
-    settings = yield from review_client(wish.settings)
-    wish = replace(wish, settings=settings)
-    client, is_recalled = yield from identify(wish, found.server)
+    wish, found, client, is_recalled = yield from _find_client(wish)
     try:
         return (yield from _with_client(wish, found, client, is_new=not is_recalled))
     except RefusedByServer as problem:
@@ -68,24 +114,40 @@ def _check_pkce(server: AuthorizationServer) -> None:
 
 
 def _with_client(wish: SignInWish, found: Discovered, client: Client, *, is_new: bool) -> Flow:
+    prepared = yield from _prepare(wish, found, client)
+    returned = yield prepared.request
+    assert isinstance(returned, str)
+    signed_in = yield from _redeem(wish, prepared, returned)
+    if is_new and client.origin == "entered":
+        yield Keep("token", prepared.client)  # only now: a mistyped one would fail each time
+    return signed_in
+
+
+def _prepare(
+    wish: SignInWish, found: Discovered, client: Client
+) -> Generator[Step, object, PreparedSignIn]:
     scopes = wanted_scopes(wish, found, is_offline=True)
     found, client, scopes = yield from review_request(found, client, scopes)
     verifier, state = wish.random_text(), wish.random_text()
     request = _authorization_request(found, client, scopes, verifier, state)
-    returned = yield request
-    assert isinstance(returned, str)
+    return PreparedSignIn(found, client, request, verifier)
+
+
+def _redeem(wish: SignInWish, prepared: PreparedSignIn, returned: str) -> Flow:
+    found, request = prepared.found, prepared.request
     code = _read_return(returned, request, found.server)
     yield Note("authorization", f"{found.server.issuer} sent a code")
     form = {
         "grant_type": "authorization_code",
         "code": code,
         "redirect_uri": request.redirect_uri,
-        "code_verifier": verifier,
+        "code_verifier": prepared.verifier,
     }
-    signed_in = yield from ask_for_token(wish, found, client, form, scopes, has_scope=False)
-    if is_new and client.origin == "entered":
-        yield Keep("token", client)  # only now: a mistyped one would fail each time
-    return signed_in
+    return (
+        yield from ask_for_token(
+            wish, found, prepared.client, form, request.scopes, has_scope=False
+        )
+    )
 
 
 def _authorization_request(

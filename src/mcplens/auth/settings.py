@@ -42,6 +42,7 @@ class AuthSettings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     dpop: bool = False
     idp: IdpSettings | None = None
     subject_token_file: str | None = None
+    per_user: bool = False  # behind a gateway, each of its users signs in
 
     def __repr__(self) -> str:  # the secret stays out of logs
         return f"<AuthSettings {self.grant} {self.client_id or 'any client'}>"

@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import os
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from functools import cached_property
 from typing import Final, Protocol, TypeVar
 
@@ -128,7 +129,7 @@ class SignInStore:
         pointers = [self._read(path, _Pointer) for path in paths]
         return sorted(pointer.server_url for pointer in pointers if pointer is not None)
 
-    def lock(self, server_url: str, clock: Clock) -> FileLock:
+    def lock(self, server_url: str, clock: Clock) -> AbstractAsyncContextManager[object]:
         """Held while a refresh token is used: it is good for one use, by one process."""
         self._make_folder()
         path = self._path("lock", canonical(server_url))

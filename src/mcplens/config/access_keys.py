@@ -20,6 +20,8 @@ from mcplens.config.keys import InvalidValue, array, closed_members, filled, map
 ALL_VIEWS: Final = "*"
 # As long as the gateway's own token has to be.
 LEAST_TOKEN: Final = 16
+# 128 random bits as hexadecimal digits.
+LEAST_KEY: Final = 32
 # Appears in audit lines and on screens.
 _TOKEN_NAME: Final = re.compile(r"[^\s\x00-\x1f\x7f]{1,64}")
 # One scope as RFC 6749, 3.3 has it: it is quoted in a header.
@@ -147,6 +149,16 @@ def origin(value: Any, key: str) -> str:
 
 def origins(value: Any, key: str) -> tuple[str, ...]:
     return tuple(origin(item, f"{key}[{at}]") for at, item in enumerate(array(value, key)))
+
+
+def encryption_keys(value: Any, key: str) -> tuple[str, ...]:
+    """Keys by which tokens of users are encrypted; the first encrypts, all decrypt."""
+    found = names(value, key)
+    for at, one in enumerate(found):
+        if len(one) < LEAST_KEY:
+            text = f"must be at least {LEAST_KEY} random characters (openssl rand -hex 32)"
+            raise InvalidValue(f"{key}[{at}]", text)
+    return found
 
 
 TOKEN_KEYS: Final[Mapping[str, Reader]] = {"name": _token_name, "token": _token, "views": names}

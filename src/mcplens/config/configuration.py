@@ -222,7 +222,9 @@ def _check_listen(listen: str, source: Source) -> None:
 
 
 # Keys of `gateway` that say who may use it.
-_ACCESS_KEYS: Final = ("publicUrl", "allowedHosts", "allowedOrigins", "tokens", "oauth")
+_ACCESS_KEYS: Final = (
+    "publicUrl", "allowedHosts", "allowedOrigins", "tokens", "oauth", "userTokenKeys",
+)  # fmt: skip
 
 
 def _check_access(value: dict[str, Any], source: Source) -> None:

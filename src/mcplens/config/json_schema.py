@@ -87,6 +87,7 @@ _SCHEMA_OF: Final[Mapping[Reader, Schema]] = {
     views.address: _FILLED,
     access_keys.public_url: _FILLED,
     access_keys.secure_url: _FILLED,
+    access_keys.encryption_keys: _list_of(_FILLED),
     access_keys.origins: _list_of(_FILLED),
     access_keys.audiences: {"anyOf": [{"type": "string"}, _list_of(_FILLED)]},
     access_keys.scope_names: {"anyOf": [{"type": "string"}, _list_of(_FILLED)]},

@@ -278,6 +278,7 @@ AUTH_READERS: Final[dict[str, Callable[[Any, str], Any]]] = {
     "dpop": flag,
     "idp": text_mapping,
     "subjectTokenFile": filled,
+    "perUser": flag,
 }
 AUTH_KEYS: Final = tuple(AUTH_READERS)
 

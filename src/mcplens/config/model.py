@@ -114,6 +114,12 @@ class ServerEntry(msgspec.Struct, frozen=True, kw_only=True):
     def is_usable(self) -> bool:
         return self.enabled and self.problem is None
 
+    @property
+    def is_per_user(self) -> bool:
+        """Whether each user of a gateway signs in to this server."""
+        has_own = any(name.lower() == "authorization" for name in self.headers)
+        return self.auth.get("perUser") is True and self.url is not None and not has_own
+
     def __repr__(self) -> str:  # env, headers and auth hold secrets
         state = "usable" if self.is_usable else "has a problem" if self.problem else "disabled"
         return f"<ServerEntry {self.name!r} {self.transport} from {self.source.path!r} {state}>"

@@ -15,6 +15,7 @@ import msgspec
 from mcplens.config.access_keys import (
     NamedToken,
     OAuthSettings,
+    encryption_keys,
     named_tokens,
     oauth,
     origins,
@@ -118,6 +119,7 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     allowed_origins: tuple[str, ...] = ()
     tokens: tuple[NamedToken, ...] = ()
     oauth: OAuthSettings | None = None
+    user_token_keys: tuple[str, ...] = ()
     store: StoreSettings | None = None
     replica: ReplicaSettings = ReplicaSettings()
     telemetry: TelemetrySettings | None = None
@@ -242,6 +244,7 @@ GATEWAY_KEYS: Final[Mapping[str, tuple[str, Reader]]] = {
     "allowedOrigins": ("allowed_origins", origins),
     "tokens": ("tokens", named_tokens),
     "oauth": ("oauth", oauth),
+    "userTokenKeys": ("user_token_keys", encryption_keys),
     "store": ("store", _store),
     "replica": ("replica", _replica),
     "telemetry": ("telemetry", _telemetry),

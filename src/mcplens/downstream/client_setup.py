@@ -24,6 +24,7 @@ from mcplens.transports.authorization import Authorizer
 from mcplens.transports.network import NetworkOptions
 
 if TYPE_CHECKING:
+    from mcplens.auth.storage import SignInStore
     from mcplens.session.roots import RootLike
 
 # What is not declared unless the client declares it.
@@ -70,8 +71,10 @@ class DefaultSetup:
         options: LiveOptions,
         declared: Mapping[str, Any] | None = None,
         roots: Sequence[RootLike] | None = None,
+        sign_ins: SignInStore | None = None,
     ) -> None:
         self._options = options
+        self._sign_ins = sign_ins  # in place of those that are kept for all
         self._declared = declared  # by the one client that it is for (sessionMode per-client)
         self._roots = roots  # of that client
         self._answering: Answering = False
@@ -123,6 +126,7 @@ class DefaultSetup:
                 network=NetworkOptions(**network),
                 timeout_s=options.get("sign_in_timeout_s"),
                 networks=self._options.sign_in_networks,
+                store=self._sign_ins,
             )
             self._authorizer_of = wanted
         return self._authorizer

@@ -218,6 +218,8 @@ class LiveServers:
 
     def _may_start(self, connection: ServerConnection) -> bool:
         entry = connection.entry
+        if entry.is_per_user:
+            return False  # each user has a session, and nobody else
         return entry.is_usable and self.offers(entry) and not self._needs_confirmation(entry)
 
     def _start_refreshing(self) -> None:

@@ -44,6 +44,7 @@ from mcplens.session.queue import CallTag
 from mcplens.transports.base import Closing
 
 if TYPE_CHECKING:
+    from mcplens.auth.storage import SignInStore
     from mcplens.session.roots import RootLike
 
 T = TypeVar("T")
@@ -367,6 +368,19 @@ class ServerConnection:
             options=options,
             listener=listener,
             setup=self.live.setup.for_client(options, capabilities, roots),
+            check=self.live.check,
+        )
+
+    def for_user(self, sign_ins: SignInStore, listener: ServerListener) -> ServerConnection:
+        """A session of its own for one user, who has other sign-ins; the caller closes it."""
+        return ServerConnection(
+            self.live.entry,
+            self.live.settings,
+            bus=self._bus,
+            clock=self._clock,
+            options=self._options,
+            listener=listener,
+            setup=DefaultSetup(self._options, sign_ins=sign_ins),
             check=self.live.check,
         )
 

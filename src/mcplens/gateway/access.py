@@ -107,6 +107,10 @@ class GatewayAccess:
             raise AccessRefusal(403, "this page is for a token of the gateway, not for users")
         return server.admit(path, view, offered)
 
+    def check_network(self, headers: Headers) -> None:
+        """Raises Refusal for an unknown Host or Origin; no token is asked for."""
+        self._network.admit(headers)
+
     async def admit_later(self, path: str, headers: Headers) -> Admitted:
         """As `admit`, after the keys of the issuer were fetched if that is needed."""
         server = self.resource_server

@@ -22,6 +22,7 @@ from mcplens.protocol.frames import Frame
 from mcplens.session.attribution import Link
 
 if TYPE_CHECKING:
+    from mcplens.downstream.server_connection import ServerConnection
     from mcplens.gateway.gateway import Gateway
 
 # The notification that announces a list, and the filter of subscriptions/listen that asks for it.
@@ -91,6 +92,20 @@ class FanOut:
             if stream.call.client.path == path and stream.wanted.get(name) is True:
                 stream.notify(method, {})
 
+    def list_changed_for(self, caller: str, server_id: str, kind: Kind) -> None:
+        """What one user sees of a server changed: the clients of this user are told."""
+        method, name = _ANNOUNCED[kind]
+
+        def is_theirs(client: InboundClient) -> bool:
+            return client.peer.caller == caller and self._can_see(client, server_id)
+
+        for client in list(self._gateway.clients.values()):
+            if client.is_ready and not client.is_stateless and is_theirs(client):
+                client.notify(method, b"")
+        for stream in list(self.streams):
+            if stream.wanted.get(name) is True and is_theirs(stream.call.client):
+                stream.notify(method, {})
+
     # -- all else --------------------------------------------------------------------------------
 
     def notified(self, server_id: str, frame: Frame, link: Link) -> None:
@@ -112,10 +127,15 @@ class FanOut:
             self._unknown(server_id, frame)
 
     def _updated(self, server_id: str, frame: Frame) -> None:
+        connection = self._gateway.servers.get(server_id)
+        if connection is not None:
+            self.updated(connection, frame)
+
+    def updated(self, connection: ServerConnection, frame: Frame) -> None:
+        """A resource changed: those who subscribed in this session are told."""
         params = members(frame.body)
         uri = text_of(params.get("uri"))
-        connection = self._gateway.servers.get(server_id)
-        if uri is None or connection is None:
+        if uri is None:
             return
         for holder in connection.shared.subscribers(uri):
             if isinstance(holder, ListenStream):

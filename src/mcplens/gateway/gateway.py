@@ -32,7 +32,7 @@ from mcplens.events import (
 )
 from mcplens.gateway.audit_log import AuditLog, line_of
 from mcplens.gateway.call_limits import CallLimits
-from mcplens.gateway.catalog import KINDS, ViewCatalog
+from mcplens.gateway.catalog import KINDS, ServerLists, ViewCatalog
 from mcplens.gateway.client_sessions import ClientSessions
 from mcplens.gateway.client_use import ClientUse, StatelessUses
 from mcplens.gateway.era_sessions import EraSessions
@@ -46,6 +46,7 @@ from mcplens.gateway.refused_requests import RefusedRequests
 from mcplens.gateway.statistics import CallStatistics
 from mcplens.gateway.suspended_calls import SuspendedCalls
 from mcplens.gateway.task_owners import TaskOwners
+from mcplens.gateway.users import Users
 from mcplens.inbound.peer import LISTEN, Peer
 from mcplens.inbound.refusal import INTERNAL_ERROR
 from mcplens.protocol.frames import Frame
@@ -104,6 +105,7 @@ class Gateway(ServerListener):
         self.audit_log: AuditLog | None = None  # set by who starts the gateway
         self.approvals: Approvals | None = None  # likewise
         self.telemetry: Telemetry | None = None  # likewise
+        self.users = Users(self)
         self.left_out: dict[str, str] = {}  # why servers of the configuration are not served
         self.stage = Stage.SERVING
         self._ready_by = clock.monotonic() + self.settings.startup_budget_s
@@ -194,6 +196,7 @@ class Gateway(ServerListener):
     async def _drop(self, holder: object) -> None:
         """Give up the subscriptions and the log level of a client or stream that is gone."""
         connections = [*self.servers.connections.values(), *self.era_sessions.connections]
+        connections += self.users.connections
         for connection in connections:
             with contextlib.suppress(InspectorError):
                 await connection.shared.drop(holder)
@@ -304,6 +307,8 @@ class Gateway(ServerListener):
         Raises:
             InspectorError: there is no connection.
         """
+        if connection.entry.is_per_user:
+            return await self.users.session_for(connection, client)
         if connection.mode == "per-client" and not client.is_stateless:
             return await self.client_sessions.session(connection, client)
         if connection.introduction is None:
@@ -348,11 +353,13 @@ class Gateway(ServerListener):
             found |= dict.fromkeys(gateways_behind(connection))
         return list(found)
 
-    def catalog(self, view: View) -> ViewCatalog:
-        """What a view publishes now."""
+    def catalog(self, view: View, of_user: Iterable[ServerLists] = ()) -> ViewCatalog:
+        """What a view publishes now; `of_user` is what a user's own sessions offer."""
         now = self.clock.wall()
         twin_of = self.era_sessions.twin_of
-        lists = [lists_of(one, now, twin_of(one.server_id)) for one in self.usable()]
+        shared = [one for one in self.usable() if not one.entry.is_per_user]
+        lists = [lists_of(one, now, twin_of(one.server_id)) for one in shared]
+        lists += of_user
         check = None if self.approvals is None else self.approvals.check(view)
         return ViewCatalog(view, lists, [one.server_id for one in self.offered()], check)
 
@@ -431,6 +438,7 @@ class Gateway(ServerListener):
         await self.suspended.close()
         self.tasks.close()
         await self.client_sessions.close()
+        await self.users.close()
         await self._work.end()
         await self.era_sessions.close()
 

@@ -24,6 +24,7 @@ from mcplens.gateway.inbound_client import InboundClient
 from mcplens.gateway.own_methods import Description, OwnMethods
 from mcplens.gateway.plain_calls import PlainCalls
 from mcplens.gateway.refused import Refused, advice_for, forget_frames, naming, shutting_down
+from mcplens.gateway.sign_in_offers import InputNeeded, take_answers
 from mcplens.gateway.tasks import TaskRequests
 from mcplens.gateway.wire import (
     COMPLETE,
@@ -94,8 +95,8 @@ class InboundHandler(ABC):
         """The server of a tool and its name there; None if it is not known, or not usable."""
 
     @abstractmethod
-    def server_of_uri(self, uri: str) -> str | None:
-        """The server that offers a resource here."""
+    def server_of_uri(self, uri: str, caller: str) -> str | None:
+        """The server that offers a resource here to a caller."""
 
     @abstractmethod
     def shows(self, server_id: str) -> bool:
@@ -196,6 +197,8 @@ class InboundHandler(ABC):
         """Answer with an error that is not the server's own: its connection failed."""
         server_id = call.server_id or str(error.details.get("server_id", ""))
         message, advice = naming(server_id, error), advice_for(server_id, error)
+        if self.gateway.users.lost_sign_in(call, error):
+            advice = "call again, to be offered a sign-in"
         data = {"code": error.code, "server": server_id}
         if advice is not None:
             message, data["advice"] = f"{message}. To do: {advice}", advice
@@ -226,10 +229,15 @@ class InboundHandler(ABC):
         except ValueError as problem:
             raise Refused(INVALID_PARAMS, str(problem)) from None
         call.name = _name_in(params)
+        if self.gateway.users.sessions is not None:
+            call.is_after_sign_in = take_answers(params)
         call.is_continuation = method in _CONTINUATIONS or "requestState" in params
         if not call.is_counted:
             self.gateway.call_limits.admit(call)
-        return await self.passed_on(call, params)
+        try:
+            return await self.passed_on(call, params)
+        except InputNeeded as needed:
+            return needed.body
 
     # -- notifications -----------------------------------------------------------------------------
 

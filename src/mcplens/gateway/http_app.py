@@ -178,6 +178,11 @@ class GatewayApp:
             if path.startswith(WELL_KNOWN) and self.access.resource_server is not None:
                 await self._metadata(exchange, path.removeprefix(WELL_KNOWN))
                 return
+            users = self.gateway.users.sessions
+            if users is not None and path.startswith(users.links.path):
+                self.access.check_network(exchange.headers)
+                await users.pages.handle(exchange)
+                return
             term = self._term
             until = await self._admit(exchange, _raw_path(scope))
             endpoint = self._endpoint_of(scope)

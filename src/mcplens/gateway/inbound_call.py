@@ -89,6 +89,7 @@ def has_logging(connection: ServerConnection) -> bool:
 class InboundCall:
     """A request of a client's that is being served."""
 
+    is_after_sign_in = False  # it comes again, after its client was asked to have the user sign in
     reason = ""  # why it is refused, for the audit log alone
     error_code: int | None = None  # of its answer, if that is an error
     trace: CallTrace | None = None  # its spans, if telemetry is on
@@ -170,10 +171,13 @@ class InboundCall:
         """
         limits = self.gateway.call_limits
         self.server_id = connection.server_id
+        own = None
+        if connection.entry.is_per_user:  # first: a person who signs in holds no place
+            own = await self.gateway.users.session(self, connection)
         if not limits.take_place(self, connection):
             budget_s = self._budget_s(self.method) or connection.timeouts.call_s
             await limits.wait_for_place(self, connection, budget_s)
-        return await self.gateway.session_for(connection, self.client)
+        return own or await self.gateway.session_for(connection, self.client)
 
     async def send(self, session: ServerConnection, method: str, params: dict[str, Any]) -> bytes:
         """Send a request in a session, in the server's revision; see `relay`."""

@@ -119,6 +119,8 @@ class OwnMethods:
             raise Refused(INVALID_PARAMS, f"level must be one of {', '.join(LOG_LEVELS)}")
         call.client.log_level = level
         for connection in self._handler.gateway.usable():
+            if connection.entry.is_per_user:
+                continue  # a user's session logs as its server likes; clients filter by level
             if has_logging(connection) and self._handler.shows(connection.server_id):
                 session = await self._handler.gateway.session_for(connection, call.client)
                 await session.shared.set_level(level, call.client)
@@ -144,12 +146,12 @@ class OwnMethods:
 
     async def _subscribed_session(self, call: InboundCall, uri: str) -> ServerConnection:
         """The session in which a client subscribes: its own, or the one that all share."""
-        server_id = self._handler.server_of_uri(uri)
+        server_id = self._handler.server_of_uri(uri, call.client.peer.caller)
         connection = None if server_id is None else self._handler.gateway.servers.get(server_id)
         if connection is None:
             raise Refused(INVALID_PARAMS, f"there is no resource {uri}")
         call.server_id = connection.server_id
-        if connection.mode == "per-client":
+        if connection.mode == "per-client" or connection.entry.is_per_user:
             return await self._handler.gateway.session_for(connection, call.client)
         return connection
 
@@ -189,15 +191,20 @@ class OwnMethods:
 
     async def _subscribe_all(self, uris: list[Any], stream: ListenStream) -> list[str]:
         """The resources that could be subscribed to."""
+        gateway, client = self._handler.gateway, stream.call.client
         honoured = []
         for uri in uris:
-            server_id = self._handler.server_of_uri(uri) if isinstance(uri, str) else None
-            connection = None if server_id is None else self._handler.gateway.servers.get(server_id)
+            if not isinstance(uri, str):
+                continue
+            server_id = self._handler.server_of_uri(uri, client.peer.caller)
+            connection = None if server_id is None else gateway.servers.get(server_id)
             if connection is None:
                 continue
             try:
+                if connection.entry.is_per_user:
+                    connection = await gateway.session_for(connection, client)
                 await connection.shared.subscribe(uri, stream)
-            except InspectorError:
+            except (InspectorError, Refused):
                 continue
             honoured.append(uri)
         return honoured

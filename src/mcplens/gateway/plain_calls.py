@@ -180,6 +180,7 @@ def _is_plain(call: InboundCall, connection: ServerConnection, params: dict[str,
     """Whether a call passes as it is, in a session that is there for all clients."""
     return (
         connection.mode == "persistent"
+        and not connection.entry.is_per_user
         and connection.introduction is not None  # else its revision is not known yet
         and is_stateless_server(connection) is call.is_stateless
         and not may_become_task(call, params)

@@ -7,7 +7,7 @@ subscriptions, tasks, questions) is kept apart as in every endpoint.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
 from mcplens.config.views import View
@@ -25,8 +25,11 @@ from mcplens.inbound.refusal import INTERNAL_ERROR
 from mcplens.inbound.request_validation import HeaderParameters
 from mcplens.protocol.frames import Frame
 from mcplens.session.raw_calls import read_params
+from mcplens.version import VERSION
 
 _UNTOUCHED = View(separator="none")
+# Of a server that a user has not signed in to yet.
+_EXPECTED: Final = {"tools": {"listChanged": True}, "prompts": {}, "resources": {}}
 
 
 def path_of(server_id: str) -> str:
@@ -52,7 +55,12 @@ class ServerHandler(InboundHandler):
 
     async def describe(self, client: InboundClient) -> Description:
         connection = self.connection
-        if connection.mode != "per-client":  # its own session is opened by its first call
+        if connection.entry.is_per_user:
+            found = await self.gateway.users.find_session(connection, client)
+            if found is None:
+                return Description({"name": self.server_id, "version": VERSION}, _EXPECTED, None)
+            connection = found
+        elif connection.mode != "per-client":  # its own session is opened by its first call
             connection = await self.gateway.session_for(connection, client)
         elif connection.introduction is None:
             await opened(connection)
@@ -75,7 +83,7 @@ class ServerHandler(InboundHandler):
             return None
         return connection, name
 
-    def server_of_uri(self, uri: str) -> str | None:
+    def server_of_uri(self, uri: str, caller: str) -> str | None:
         return self.server_id
 
     def shows(self, server_id: str) -> bool:
@@ -100,6 +108,8 @@ class ServerHandler(InboundHandler):
         return self._parameters.get(tool, {})
 
     def client_notified(self, client: InboundClient, frame: Frame) -> None:
+        if self.connection.entry.is_per_user:
+            return  # no session is for all
         try:
             self.connection.notify(frame.method, read_params(frame.body))
         except (InspectorError, Refused, ValueError):

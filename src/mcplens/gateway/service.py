@@ -30,6 +30,7 @@ from mcplens.gateway.approvals import Approvals
 from mcplens.gateway.gateway import Gateway
 from mcplens.gateway.http_app import MCP_PATH, GatewayApp
 from mcplens.gateway.replica_configurations import ReplicaConfigurations, configuration_digest
+from mcplens.gateway.user_setup import UserSetup
 from mcplens.gateway.view_handler import ViewHandler
 from mcplens.gateway.views import EVERYTHING
 from mcplens.inbound.limits import Limits
@@ -233,6 +234,9 @@ class GatewayService:
         self.approvals = Approvals(self.gateway, records)
         self.gateway.approvals = self.approvals
         self._has_telemetry = has_telemetry
+        self._users = UserSetup(self.gateway)
+        self._users.check(self.entries, self.published.settings)
+        self._users.use(self.entries, self.published.settings)
 
     def __repr__(self) -> str:
         return f"<GatewayService {self.gateway!r}>"
@@ -257,8 +261,10 @@ class GatewayService:
         before = {entry.name for entry in self.entries}
         self.published, self.entries, self._settings = found, servers, configuration.settings
         self.gateway.use_settings(found.views, found.settings)
+        self._users.use(servers, found.settings)
         if self._app is not None and self.address is not None:
             self._app.access.use(found.settings, self.address.url(""), self._clock)
+            self._users.use_address(found.settings.public_url or self.address.url(""))
         self.gateway.left_out = left_out(servers, configuration)
         self._configurations.use(self._digest())
         if self._app is not None:
@@ -286,6 +292,7 @@ class GatewayService:
             check_access(found.settings, self.address.host, has_token=self.token is not None)
         ensure_files(len(entries))
         self._check_loops(entries)
+        self._users.check(entries, found.settings)
         return found
 
     def _check_loops(self, entries: Iterable[ServerEntry]) -> None:
@@ -369,6 +376,7 @@ class GatewayService:
         limits = inbound_limits(self.published.settings)
         access = GatewayAccess(token, allowed_hosts=() if is_loopback(host) else (host,))
         access.use(self.published.settings, self.address.url(""), self._clock)
+        self._users.use_address(self.published.settings.public_url or self.address.url(""))
         app = self._app = GatewayApp(
             self.gateway,
             access,

@@ -111,8 +111,15 @@ class ViewHandler(InboundHandler):
     def header_parameters(self, tool: str) -> HeaderParameters:
         return self.catalog.header_parameters(tool)
 
-    def server_of_uri(self, uri: str) -> str | None:
-        return self.catalog.owner_of(uri)
+    def server_of_uri(self, uri: str, caller: str) -> str | None:
+        sessions = self.gateway.users.sessions
+        catalog = self.catalog if sessions is None else sessions.known_catalog(self, caller)
+        return catalog.owner_of(uri)
+
+    async def catalog_for(self, call: InboundCall) -> ViewCatalog:
+        """What this view shows to the user of a call."""
+        sessions = self.gateway.users.sessions
+        return self.catalog if sessions is None else await sessions.catalog(self, call.client)
 
     # -- requests ----------------------------------------------------------------------------------
 
@@ -143,7 +150,7 @@ class ViewHandler(InboundHandler):
         if cursor is not None and text is None:
             raise Refused(INVALID_PARAMS, "cursor must be a string")
         try:
-            items, following = self.catalog.page(kind, text)
+            items, following = (await self.catalog_for(call)).page(kind, text)
         except InvalidCursor as problem:
             raise Refused(INVALID_PARAMS, str(problem)) from None
         return list_result(LIST_KEY[kind], items, following, is_stateless=call.is_stateless)
@@ -154,6 +161,9 @@ class ViewHandler(InboundHandler):
         original = await self._original(call, kind, params.get("name"))
         params["name"] = original.name
         connection = self._connection(original.server_id)
+        sessions = self.gateway.users.sessions
+        if sessions is not None and sessions.is_sign_in(call, connection, original.name):
+            return await sessions.sign_in_tool(call, connection)
         return await self.tasks.relay(call, connection, params)
 
     async def _original(
@@ -163,15 +173,20 @@ class ViewHandler(InboundHandler):
         name = text_of(raw)
         if name is None:
             raise Refused(INVALID_PARAMS, "name is missing")
-        original = self.catalog.find(kind, name)
-        if original is None and self.catalog.is_held(kind, name):
+        catalog = await self.catalog_for(call)
+        original = catalog.find(kind, name)
+        if original is None and catalog.is_held(kind, name):
             call.reason = HELD
-        elif original is None:
+        sessions = self.gateway.users.sessions
+        if original is None and sessions is not None:
+            original = sessions.find_former(self, call, kind, name)
+        if original is None and not call.reason:
             await self.gateway.list_search.search(lambda: self.catalog.find(kind, name) is not None)
-            original = self.catalog.find(kind, name)
+            catalog = await self.catalog_for(call)
+            original = catalog.find(kind, name)
         if original is None:
             word = "tool" if kind == "tools" else "prompt"
-            names = self.catalog.published_names(kind)
+            names = catalog.published_names(kind)
             raise Refused(INVALID_PARAMS, unknown_name(word, name, names))
         return original
 
@@ -190,7 +205,7 @@ class ViewHandler(InboundHandler):
             params["ref"] = {**members(params["ref"]), "name": original.name}
             connection = self._connection(original.server_id)
         elif kind == "ref/resource" and isinstance(uri, str):
-            server_id = self.catalog.owner_of_template(uri)
+            server_id = (await self.catalog_for(call)).owner_of_template(uri)
             if server_id is None:
                 raise Refused(INVALID_PARAMS, f"there is no resource template {uri[:200]}")
             connection = self._connection(server_id)
@@ -199,12 +214,13 @@ class ViewHandler(InboundHandler):
         return await call.relay(connection, call.method, params)
 
     async def _owner(self, call: InboundCall, uri: str) -> ServerConnection:
-        server_id = self.catalog.owner_of(uri)
-        if server_id is None and self.catalog.is_uri_held(uri):
+        catalog = await self.catalog_for(call)
+        server_id = catalog.owner_of(uri)
+        if server_id is None and catalog.is_uri_held(uri):
             call.reason = HELD
         elif server_id is None:
             await self.gateway.list_search.search(lambda: self.catalog.owner_of(uri) is not None)
-            server_id = self.catalog.owner_of(uri)
+            server_id = (await self.catalog_for(call)).owner_of(uri)
         if server_id is None:
             code = INVALID_PARAMS if call.is_stateless else _RESOURCE_NOT_FOUND
             raise Refused(code, f"Resource not found: {uri[:200]}", {"uri": uri[:2000]})

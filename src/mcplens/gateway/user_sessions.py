@@ -1,0 +1,387 @@
+"""Sessions for one user alone, with servers to which each user signs in (`auth.perUser`).
+
+A user is one caller of access control: somebody of the identity provider, or the holder of a named
+token. What a session offers is published to that user only; a user who is not signed in sees one
+tool in its place, which offers the sign-in, as any call does. Owned by gateway.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from msgspec import Raw
+
+from mcplens.auth.addresses import canonical
+from mcplens.clock import Timer, within
+from mcplens.downstream.listener import ServerListener
+from mcplens.downstream.server_connection import ServerConnection
+from mcplens.errors import InspectorError
+from mcplens.gateway import callers
+from mcplens.gateway.catalog import KINDS, ServerList, ServerLists, ViewCatalog
+from mcplens.gateway.inbound_call import admits, opened
+from mcplens.gateway.live_lists import lists_of
+from mcplens.gateway.names import Original
+from mcplens.gateway.refused import Refused
+from mcplens.gateway.sealed_store import SealedStore, place_of
+from mcplens.gateway.sign_in_links import SignInLinks
+from mcplens.gateway.sign_in_offers import offer_sign_in
+from mcplens.gateway.sign_in_pages import SignInPages
+from mcplens.gateway.task_notifications import pass_progress_on, pass_status_on
+from mcplens.gateway.user_tokens import UserTokens
+from mcplens.gateway.users import NOT_ACCEPTED
+from mcplens.gateway.wire import completed, encoded
+from mcplens.inbound.refusal import INVALID_REQUEST
+from mcplens.protocol.frames import Frame
+from mcplens.session.attribution import Link
+
+if TYPE_CHECKING:
+    from mcplens.gateway.gateway import Gateway
+    from mcplens.gateway.inbound_call import InboundCall
+    from mcplens.gateway.inbound_client import InboundClient
+    from mcplens.gateway.view_handler import ViewHandler
+
+# A session that nobody used for so long is closed; the next call opens it again.
+IDLE_S: Final = 900.0
+# Sessions at once; beyond it the one that was idle longest is closed.
+MOST_SESSIONS: Final = 500
+# Catalogs of users that are remembered.
+_MOST_CATALOGS: Final = 500
+# The tool of a server that a user has not signed in to.
+SIGN_IN_TOOL: Final = "sign_in"
+_CHANNEL: Final = "user-signed-in"
+_NOT_PASSED_ON: Final = frozenset({
+    "notifications/cancelled", "notifications/tools/list_changed",
+    "notifications/prompts/list_changed", "notifications/resources/list_changed",
+})  # fmt: skip
+
+_Key = tuple[str, str]  # caller and server
+
+
+class _UserNotifications(ServerListener):
+    """Passes what a server says in a user's session on to the clients of this user."""
+
+    def __init__(self, sessions: UserSessions, caller: str) -> None:
+        self._sessions = sessions
+        self._caller = caller
+
+    def list_changed(self, server_id: str, kind: str) -> None:
+        self._sessions.changed(self._caller, server_id)
+
+    def notified(self, server_id: str, frame: Frame, link: Link) -> None:
+        self._sessions.notified((self._caller, server_id), frame)
+
+
+class UserSessions:
+    """Sessions by user and server."""
+
+    def __init__(self, gateway: Gateway, sealed: SealedStore) -> None:
+        self.links = SignInLinks(gateway, sealed, self._signed_in)
+        self.pages = SignInPages(gateway, self.links)
+        self._gateway = gateway
+        self._sealed = sealed
+        self._sessions: dict[_Key, ServerConnection] = {}  # the one used last is last
+        self._used_at: dict[_Key, float] = {}
+        self._waiting: dict[str, asyncio.Event] = {}  # for sign-ins, by digest
+        self._revisions: dict[str, int] = {}  # by caller: counts changes of what they see
+        self._catalogs: dict[tuple[str, str], tuple[ViewCatalog, int, ViewCatalog]] = {}
+        self._former: dict[tuple[str, str], ViewCatalog] = {}  # when the user was signed in
+        self._timer: Timer | None = None
+        self._unsubscribe = sealed.store.subscribe(_CHANNEL, self._woken)
+
+    def __repr__(self) -> str:
+        return f"<UserSessions {len(self._sessions)} open>"
+
+    @property
+    def connections(self) -> list[ServerConnection]:
+        return list(self._sessions.values())
+
+    # -- sessions ----------------------------------------------------------------------------------
+
+    async def session(self, call: InboundCall, connection: ServerConnection) -> ServerConnection:
+        """The session of a call's user; who is not signed in is offered a sign-in.
+
+        Raises:
+            Refused: the caller is not one user, or did not sign in.
+            InputNeeded: a client of 2026-07-28 is to come again after the sign-in.
+            InspectorError: there is no connection.
+        """
+        caller = _user(call.client, connection)
+        own = await self._own(caller, connection)
+        if own.introduction is not None and own.live.client is not None:
+            return own
+        if not await self._has_token(caller, connection):
+            await offer_sign_in(self, call, connection.server_id)
+            own = await self._own(caller, connection)  # another one, with the token
+        try:
+            await opened(own)
+        except InspectorError as error:
+            if error.code not in NOT_ACCEPTED:
+                raise
+            await self.forget(caller, connection)
+            await offer_sign_in(self, call, connection.server_id)
+            own = await self._own(caller, connection)
+            await opened(own)
+        return own
+
+    async def known(self, connection: ServerConnection, client: InboundClient) -> ServerConnection:
+        """The session of a client's user, if they are signed in; nothing is offered.
+
+        Raises:
+            InspectorError: they are not, or there is no connection.
+            Refused: the caller is not one user.
+        """
+        caller = _user(client, connection)
+        own = await self._own(caller, connection)
+        if own.introduction is None or own.live.client is None:
+            if not await self._has_token(caller, connection):
+                text = f"{connection.server_id} wants each user to sign in; call one of its tools"
+                raise InspectorError("AUTHENTICATION_FAILED", text)
+            await opened(own)
+        return own
+
+    async def _own(self, caller: str, connection: ServerConnection) -> ServerConnection:
+        key = (caller, connection.server_id)
+        own = self._sessions.pop(key, None)
+        if own is not None and own.entry is not connection.entry:
+            await own.close()  # it is configured otherwise by now
+            own = None
+        if own is None:
+            tokens = UserTokens(self._sealed, caller, connection.server_id)
+            own = connection.for_user(tokens, _UserNotifications(self, caller))
+        self._sessions[key] = own
+        self._used_at[key] = self._gateway.clock.monotonic()
+        if len(self._sessions) > MOST_SESSIONS:
+            self._close_soon(next(iter(self._sessions)))
+        self._watch()
+        return own
+
+    async def _has_token(self, caller: str, connection: ServerConnection) -> bool:
+        tokens = UserTokens(self._sealed, caller, connection.server_id)
+        return await tokens.load(canonical(connection.entry.url or "")) is not None
+
+    async def forget(self, caller: str, connection: ServerConnection) -> None:
+        """A user's token is not accepted any more: it is not used again."""
+        tokens = UserTokens(self._sealed, caller, connection.server_id)
+        await tokens.forget(canonical(connection.entry.url or ""))
+        self._close_soon((caller, connection.server_id))
+        self.changed(caller, connection.server_id)
+
+    def _close_soon(self, key: _Key) -> None:
+        own = self._sessions.pop(key, None)
+        self._used_at.pop(key, None)
+        if own is not None:
+            self._gateway.spawn(own.close(), "close a user's session")
+
+    def _watch(self) -> None:
+        """One timer for all, set to the session that is idle longest."""
+        if self._timer is None and self._used_at:
+            due = min(self._used_at.values()) + IDLE_S
+            self._timer = self._gateway.clock.call_at(due, self._expire)
+
+    def _expire(self) -> None:
+        self._timer = None
+        now = self._gateway.clock.monotonic()
+        for key, used_at in list(self._used_at.items()):
+            if now - used_at >= IDLE_S:
+                self._close_soon(key)
+        self._watch()
+
+    async def close(self) -> None:
+        self._unsubscribe()
+        if self._timer is not None:
+            self._timer.cancel()
+        for own in self.connections:
+            await own.close()
+        self._sessions.clear()
+
+    # -- sign-ins ----------------------------------------------------------------------------------
+
+    async def until_signed_in(self, caller: str, server_id: str) -> bool:
+        """Wait for a sign-in, here or at another replica, as long as a person has for one."""
+        connection = self._gateway.server(server_id)
+        if connection is None:
+            return False
+        event = self._waiting.setdefault(_digest(caller, server_id), asyncio.Event())
+        limit_s = self._gateway.servers.settings.authorization_timeout_s
+
+        async def wait() -> None:
+            await event.wait()
+
+        if not await self._has_token(caller, connection):  # it may be done by now
+            with contextlib.suppress(TimeoutError):
+                await within(self._gateway.clock, limit_s or None, wait())
+        return await self._has_token(caller, connection)
+
+    def _signed_in(self, caller: str, server_id: str) -> None:
+        message = _digest(caller, server_id).encode()
+        self._woken(message)
+        work = self._sealed.store.publish(_CHANNEL, message)
+        self._gateway.spawn(work, "tell replicas of a sign-in")
+
+    def _woken(self, message: bytes | None) -> None:
+        """A user signed in, here or elsewhere; None: some may have, unnoticed."""
+        for digest, event in list(self._waiting.items()):
+            if message is None or digest == message.decode():
+                event.set()
+                del self._waiting[digest]
+        users = {client.peer.caller for client in self._gateway.clients.values()}
+        for caller in users | {key[0] for key in self._sessions}:
+            for connection in self._per_user():
+                server_id = connection.server_id
+                if message is not None and _digest(caller, server_id) != message.decode():
+                    continue
+                own = self._sessions.get((caller, server_id))
+                if own is not None and own.live.client is None:
+                    self._close_soon((caller, server_id))  # the new token counts
+                self.changed(caller, server_id)
+
+    # -- what users see ----------------------------------------------------------------------------
+
+    def _per_user(self) -> list[ServerConnection]:
+        return [one for one in self._gateway.usable() if one.entry.is_per_user]
+
+    async def catalog(self, handler: ViewHandler, client: InboundClient) -> ViewCatalog:
+        """What a view shows to the user of a client."""
+        base, caller = handler.catalog, client.peer.caller
+        wanted = [one for one in self._per_user() if handler.shows(one.server_id)]
+        if not wanted or not callers.is_user(caller):
+            return base
+        revision = self._revisions.get(caller, 0)
+        known = self._catalogs.get((caller, handler.path))
+        if known is not None and known[0] is base and known[1] == revision:
+            return known[2]
+        lists = [await self._lists(caller, connection) for connection in wanted]
+        found = self._gateway.catalog(handler.view, lists)
+        if len(self._catalogs) >= _MOST_CATALOGS:
+            self._catalogs.clear()
+            self._former.clear()
+        key = (caller, handler.path)
+        if self._revisions.get(caller, 0) == revision:
+            self._catalogs[key] = (base, revision, found)
+        if any(self._is_open(caller, connection) for connection in wanted):
+            self._former[key] = found
+        return found
+
+    def find_former(
+        self, handler: ViewHandler, call: InboundCall, kind: Literal["tools", "prompts"], name: str
+    ) -> Original | None:
+        """What a name means that a user's catalog has not, for want of a sign-in.
+
+        It was shown when the user was signed in, or it names its server.
+        """
+        caller = call.client.peer.caller
+        former = self._former.get((caller, handler.path))
+        original = None if former is None else former.find(kind, name)
+        servers = [one for one in self._per_user() if handler.shows(one.server_id)]
+        closed = [one.server_id for one in servers if not self._is_open(caller, one)]
+        if original is not None and original.server_id in closed:
+            return original
+        separators = {":", handler.view.separator} - {"none"}
+        for prefix, server_id in ((one + mark, one) for one in closed for mark in separators):
+            if name.startswith(prefix) and name != prefix:
+                return Original(server_id, name.removeprefix(prefix))
+        return None
+
+    def _is_open(self, caller: str, connection: ServerConnection) -> bool:
+        own = self._sessions.get((caller, connection.server_id))
+        return own is not None and own.introduction is not None
+
+    def known_catalog(self, handler: ViewHandler, caller: str) -> ViewCatalog:
+        """What the user was shown last."""
+        known = self._catalogs.get((caller, handler.path))
+        return handler.catalog if known is None else known[2]
+
+    async def _lists(self, caller: str, connection: ServerConnection) -> ServerLists:
+        """What a user's session offers; of one that is not signed in, the tool to sign in."""
+        own = await self._own(caller, connection)
+        with contextlib.suppress(InspectorError, TimeoutError):
+            if own.introduction is not None or await self._has_token(caller, connection):
+                budget_s = self._gateway.settings.startup_budget_s
+
+                async def fetch() -> None:
+                    await own.get_capabilities()
+
+                await within(self._gateway.clock, budget_s, fetch())
+        if own.introduction is None:
+            return _sign_in_lists(connection.server_id)
+        return lists_of(own, self._gateway.clock.wall())
+
+    def is_sign_in(self, call: InboundCall, connection: ServerConnection, tool: str) -> bool:
+        """Whether a tool is ours: the one that stands for a server without a sign-in."""
+        if tool != SIGN_IN_TOOL or not connection.entry.is_per_user:
+            return False
+        return not self._is_open(call.client.peer.caller, connection)
+
+    async def sign_in_tool(self, call: InboundCall, connection: ServerConnection) -> bytes:
+        """The result of the tool by which a user signs in."""
+        server_id = connection.server_id
+        caller = _user(call.client, connection)
+        text = f"You are signed in to {server_id}; its tools are listed now."
+        if not await self._has_token(caller, connection):
+            try:
+                await offer_sign_in(self, call, server_id)
+            except Refused as refused:
+                text = str(refused)  # a model reads results, and has the user open the link
+        body = encoded({"content": [{"type": "text", "text": text}]})
+        return completed(body) if call.is_stateless else body
+
+    def changed(self, caller: str, server_id: str) -> None:
+        """What a user sees of a server changed: the user's clients are told."""
+        self._revisions[caller] = self._revisions.get(caller, 0) + 1
+        for kind in KINDS:
+            self._gateway.fan_out.list_changed_for(caller, server_id, kind)
+
+    def notified(self, key: _Key, frame: Frame) -> None:
+        """A notification in a user's session that belongs to no call."""
+        caller, server_id = key
+        if frame.method in _NOT_PASSED_ON:
+            return
+        own = self._sessions.get(key)
+        if frame.method == "notifications/resources/updated" and own is not None:
+            self._gateway.fan_out.updated(own, frame)
+            return
+        for client in list(self._gateway.clients.values()):
+            if client.peer.caller != caller:
+                continue
+            if frame.method == "notifications/progress":
+                pass_progress_on(self._gateway, server_id, frame, client.key)
+            elif frame.method.startswith("notifications/tasks"):
+                pass_status_on(self._gateway, server_id, frame, client.key)
+            elif frame.method != "notifications/message" or (
+                client.is_ready and admits(client.log_level, frame, is_asked_for=False)
+            ):
+                client.peer.send(frame.raw)
+
+
+def _user(client: InboundClient, connection: ServerConnection) -> str:
+    """The user of a client.
+
+    Raises:
+        Refused: the caller is not one user.
+    """
+    caller = client.peer.caller
+    if not callers.is_user(caller):
+        text = (
+            f"{connection.server_id} wants each user to sign in, and this caller is not one user: "
+            "use a token of gateway.oauth or one of gateway.tokens"
+        )
+        raise Refused(INVALID_REQUEST, text)
+    return caller
+
+
+def _digest(caller: str, server_id: str) -> str:
+    return place_of(f"{caller}\n{server_id}")
+
+
+def _sign_in_lists(server_id: str) -> ServerLists:
+    tool: dict[str, Any] = {
+        "name": SIGN_IN_TOOL,
+        "title": f"Sign in to {server_id}",
+        "description": f"{server_id} wants each user to sign in. Call this to get the address "
+        "where the user signs in; the tools of the server are listed then.",
+        "inputSchema": {"type": "object", "properties": {}, "additionalProperties": False},
+        "annotations": {"readOnlyHint": True, "openWorldHint": True},
+    }
+    return ServerLists(server_id=server_id, tools=ServerList((Raw(encoded(tool)),)))

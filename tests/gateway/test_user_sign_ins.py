@@ -1,0 +1,341 @@
+"""Each user of the gateway signs in to a server that wants it; nobody uses another's token."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+import pytest
+
+from mcplens.config.access_keys import NamedToken
+from mcplens.config.replica_settings import StoreSettings
+from mcplens.config.views import GatewaySettings
+from mcplens.errors import ConfigurationError, ServerError
+from mcplens.events import FrameReceived
+from mcplens.gateway.audit_log import AuditLog, tail
+from mcplens.gateway.sealed_store import SealedStore, place_of
+from mcplens.gateway.user_sessions import IDLE_S, UserSessions
+from mcplens.gateway.user_setup import UserSetup
+from mcplens.session.client import Client
+from tests.auth.protected import Protected, keep_sign_ins_in, protected
+from tests.gateway.harness import (
+    NEW,
+    OLD,
+    PATIENCE_S,
+    RunningGateway,
+    entries_of,
+    names,
+    running_gateway,
+    texts,
+)
+from tests.gateway.issuer import ShiftedClock
+
+ADA, EVE, ADMIN = "a-token-of-ada-0123456789", "a-token-of-eve-0123456789", "the-gateways-own-token"
+TOKENS = (NamedToken(name="ada", token=ADA), NamedToken(name="eve", token=EVE))
+KEYS = ("k1" * 16,)
+URL_MODE: dict[str, Any] = {"elicitation": {"url": {}}}
+
+
+class Visitor:
+    """A browser: keeps cookies, follows redirects, presses the one button of our page."""
+
+    def __init__(self) -> None:
+        self.session = aiohttp.ClientSession(cookie_jar=aiohttp.CookieJar(unsafe=True))
+        self.pages: list[str] = []
+        self.headers: list[dict[str, str]] = []
+
+    async def open(self, url: str) -> int:
+        """Look at a link."""
+        async with self.session.get(url, allow_redirects=False) as answer:
+            self.pages.append(await answer.text())
+            self.headers.append(dict(answer.headers))
+            return answer.status
+
+    async def press(self, url: str) -> str:
+        """Go on from a link; where the authorization server sends the browser."""
+        async with self.session.post(url, allow_redirects=False) as answer:
+            assert answer.status == 303, await answer.text()
+            target = answer.headers["Location"]
+        async with self.session.get(target, allow_redirects=False) as answer:
+            return answer.headers["Location"]
+
+    async def sign_in(self, url: str) -> int:
+        assert await self.open(url) == 200
+        return await self.open(await self.press(url))
+
+    async def close(self) -> None:
+        await self.session.close()
+
+
+@asynccontextmanager
+async def visitor() -> AsyncIterator[Visitor]:
+    found = Visitor()
+    try:
+        yield found
+    finally:
+        await found.close()
+
+
+class Setup:
+    def __init__(self, running: RunningGateway, server: Protected, audit: Path) -> None:
+        self.running = running
+        self.server = server
+        self.audit = audit
+
+    @property
+    def users(self) -> UserSessions:
+        found = self.running.gateway.users.sessions
+        assert found is not None
+        return found
+
+    def connect(self, token: str, version: str = OLD, **options: Any) -> Any:
+        headers = {"Authorization": f"Bearer {token}"}
+        return self.running.connect(headers=headers, protocol_version=version, **options)
+
+    def reasons(self) -> list[str]:
+        log = self.running.gateway.audit_log
+        assert log is not None
+        log.flush()
+        return [line["reason"] for line in tail(self.audit, 100) if line.get("reason")]
+
+
+@pytest.fixture
+async def setup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Setup]:
+    async with made(tmp_path, monkeypatch) as found:
+        yield found
+
+
+@asynccontextmanager
+async def made(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, clock: ShiftedClock | None = None
+) -> AsyncIterator[Setup]:
+    keep_sign_ins_in(folder, monkeypatch)
+    audit = folder / "audit.jsonl"
+    settings = GatewaySettings(tokens=TOKENS, user_token_keys=KEYS)
+    async with asyncio.timeout(60), protected() as server:
+        servers = {"notes": {"url": server.url, "auth": {"perUser": True}}}
+        async with running_gateway(servers, token=ADMIN, settings=settings, clock=clock) as running:
+            running.gateway.audit_log = AuditLog(audit)
+            yield Setup(running, server, audit)
+
+
+def link_in(text: str) -> str:
+    found = re.search(r"http://\S+/sign-in/[\w-]+", text)
+    assert found, text
+    return found[0]
+
+
+async def told(client: Client, method: str) -> None:
+    """Wait for a notification, past or to come."""
+    async for event in client.events():
+        if isinstance(event, FrameReceived) and getattr(event.message, "method", "") == method:
+            return
+
+
+async def signed_in(setup: Setup, token: str) -> None:
+    """Have a user sign in by the tool that stands for the server."""
+    async with setup.connect(token) as client, visitor() as browser:
+        link = link_in(texts(await client.call_tool("sign_in")))
+        assert await browser.sign_in(link) == 200
+
+
+# -- the way in -----------------------------------------------------------------------------------
+
+
+async def test_a_user_signs_in_by_a_link_and_then_sees_the_tools_of_the_server(
+    setup: Setup,
+) -> None:
+    async with setup.connect(ADA) as client, visitor() as browser:
+        assert await names(client) == ["sign_in"]
+        link = link_in(texts(await client.call_tool("sign_in")))
+        assert await browser.sign_in(link) == 200
+        assert "signed in to notes" in browser.pages[-1]
+        async with asyncio.timeout(PATIENCE_S):
+            await told(client, "notifications/tools/list_changed")
+        assert await names(client) == ["echo"]
+        assert texts(await client.call_tool("echo")) == "done"
+        # Nobody else is signed in by that.
+        async with setup.connect(EVE) as other:
+            assert await names(other) == ["sign_in"]
+            with pytest.raises(ServerError, match="Unknown tool: echo"):
+                await other.call_tool("echo")
+    used = set(setup.server.authorizations) - {""}
+    assert used == {f"Bearer {next(iter(setup.server.valid))}"}
+
+
+async def test_a_client_that_opens_urls_is_asked_and_the_call_goes_on(setup: Setup) -> None:
+    async with visitor() as browser:
+        asked: list[dict[str, Any]] = []
+
+        async def open_url(request: Any) -> dict[str, Any]:
+            asked.append(request.params)
+            assert await browser.sign_in(request.params["url"]) == 200
+            return {"action": "accept"}
+
+        async with setup.connect(ADA, elicitation=open_url, capabilities=URL_MODE) as client:
+            assert texts(await client.call_tool("notes:echo")) == "done"
+        (params,) = asked
+        assert (params["mode"], bool(params["elicitationId"])) == ("url", True)
+        assert "Sign in to notes" in params["message"]
+
+
+async def test_a_client_of_2026_is_asked_by_input_required_and_comes_again(setup: Setup) -> None:
+    async with visitor() as browser:
+
+        async def open_url(request: Any) -> dict[str, Any]:
+            assert await browser.sign_in(request.params["url"]) == 200
+            return {"action": "accept"}
+
+        async with setup.connect(ADA, NEW, elicitation=open_url, capabilities=URL_MODE) as client:
+            assert texts(await client.call_tool("notes:echo")) == "done"
+
+
+async def test_a_call_of_a_user_who_declines_is_refused(setup: Setup) -> None:
+    async def decline(request: Any) -> dict[str, Any]:
+        return {"action": "decline"}
+
+    async with setup.connect(ADA, elicitation=decline, capabilities=URL_MODE) as client:
+        with pytest.raises(ServerError, match="the sign-in was declined"):
+            await client.request("tools/call", {"name": "notes:echo"})
+
+
+@pytest.mark.parametrize("version", [OLD, NEW])
+async def test_at_the_servers_own_path_the_users_session_is_used(
+    setup: Setup, version: str
+) -> None:
+    await signed_in(setup, ADA)
+    headers = {"Authorization": f"Bearer {ADA}"}
+    async with setup.running.connect(
+        "/servers/notes/mcp", headers=headers, protocol_version=version
+    ) as client:
+        assert await names(client) == ["echo"]
+        await client.call_tool("echo")
+    headers = {"Authorization": f"Bearer {EVE}"}
+    async with setup.running.connect(
+        "/servers/notes/mcp", headers=headers, protocol_version=version
+    ) as client:
+        with pytest.raises(ServerError, match="wants you to sign in first: open http"):
+            await client.call_tool("echo")
+
+
+# -- what is kept ---------------------------------------------------------------------------------
+
+
+async def test_a_token_that_is_spent_is_refreshed_and_one_that_cannot_be_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = ShiftedClock()
+    async with made(tmp_path, monkeypatch, clock) as setup:
+        await signed_in(setup, ADA)
+        async with setup.connect(ADA) as client:
+            await client.call_tool("echo")
+            setup.server.valid.clear()
+            await client.call_tool("echo")  # by the refresh token
+            setup.server.valid.clear()
+            setup.server.refresh_tokens.clear()
+            with pytest.raises(ServerError, match="call again, to be offered a sign-in"):
+                await client.call_tool("echo")
+            with pytest.raises(ServerError, match="wants you to sign in first"):
+                await client.call_tool("echo")
+        await signed_in(setup, ADA)
+        async with setup.connect(ADA) as client:
+            await client.call_tool("echo")
+            clock.shift_s += IDLE_S + 1  # the session is closed; the sign-in is kept
+            setup.users._expire()
+            assert setup.users.connections == []
+            await client.call_tool("echo")
+
+
+async def test_tokens_are_encrypted_in_the_store_and_bound_to_their_user(setup: Setup) -> None:
+    await signed_in(setup, ADA)
+    (token,) = setup.server.valid
+    sealed = setup.users._sealed
+    place = place_of(f"token\ntoken ada\nnotes\n{setup.server.url}")
+    kept = await sealed.store.get(place)
+    assert kept is not None
+    assert token.encode() not in kept
+    # Ada's token, in the place of Eve's: not used.
+    foreign = place_of(f"token\ntoken eve\nnotes\n{setup.server.url}")
+    await sealed.store.put(foreign, kept, 60)
+    before = len(setup.server.authorizations)
+    async with setup.connect(EVE) as client:
+        assert await names(client) == ["sign_in"]
+    assert len(setup.server.authorizations) == before
+
+
+async def test_keys_can_be_rotated(setup: Setup) -> None:
+    store = setup.users._sealed.store
+    old, new = SealedStore(store, ["a" * 32]), SealedStore(store, ["b" * 32, "a" * 32])
+    await old.put("x", {"v": 1}, 60)
+    assert await new.get("x", dict) == {"v": 1}
+    await new.put("x", {"v": 2}, 60)
+    assert await old.get("x", dict) is None
+    assert await new.take("x", dict) == {"v": 2}
+    assert await new.take("x", dict) is None
+
+
+# -- hostile browsers -----------------------------------------------------------------------------
+
+
+async def test_a_link_works_once_and_only_in_the_browser_that_used_it(setup: Setup) -> None:
+    async with setup.connect(ADA) as client, visitor() as browser, visitor() as other:
+        link = link_in(texts(await client.call_tool("sign_in")))
+        assert await browser.open(link) == 200
+        assert "for <b>ada</b>" in browser.pages[-1]
+        assert "<script" not in browser.pages[-1]
+        policy = browser.headers[-1]["Content-Security-Policy"]
+        assert policy == "default-src 'none'; frame-ancestors 'none'; base-uri 'none'"
+        returned = await browser.press(link)
+        # The link is spent, and the answer of the authorization server is this browser's alone.
+        assert await other.open(link) == 400
+        assert await other.open(returned) == 400
+        assert "another browser" in other.pages[-1]
+        assert await browser.open(returned) == 400  # it was used up by the attempt
+        assert await browser.open(f"{setup.running.origin}/sign-in/callback?state=x&code=y") == 400
+        assert await names(client) == ["sign_in"]
+        assert len([one for one in setup.reasons() if "Ask for a new link" in one]) == 4
+        assert urlsplit(link).path.rpartition("/")[2] not in setup.audit.read_text()
+
+
+async def test_pages_of_sign_ins_are_not_for_other_hosts_and_origins(setup: Setup) -> None:
+    async with setup.connect(ADA) as client, visitor() as browser:
+        link = link_in(texts(await client.call_tool("sign_in")))
+        async with browser.session.get(link, headers={"Host": "evil.example.com"}) as answer:
+            assert answer.status == 421
+        evil = {"Origin": "https://evil.example.com"}
+        async with browser.session.post(link, headers=evil) as answer:
+            assert answer.status == 403
+        assert await browser.sign_in(link) == 200
+
+
+async def test_a_caller_that_is_not_one_user_gets_no_session(setup: Setup) -> None:
+    await signed_in(setup, ADA)
+    async with setup.connect(ADMIN) as client:
+        assert await names(client) == []
+        with pytest.raises(ServerError, match="this caller is not one user"):
+            await client.request("tools/call", {"name": "notes:echo"})
+
+
+async def test_a_refused_sign_in_is_told_on_the_page(setup: Setup) -> None:
+    setup.server.returned = lambda values: {
+        "error": "access_denied", "state": values["state"], "iss": values["iss"],
+    }  # fmt: skip
+    async with setup.connect(ADA) as client, visitor() as browser:
+        link = link_in(texts(await client.call_tool("sign_in")))
+        assert await browser.sign_in(link) == 502
+        assert "denied" in browser.pages[-1]
+        assert await names(client) == ["sign_in"]
+
+
+def test_a_shared_store_needs_keys() -> None:
+    entries = entries_of({"notes": {"url": "https://x/mcp", "auth": {"perUser": True}}})
+    settings = GatewaySettings(store=StoreSettings(url="redis://127.0.0.1"))
+    with pytest.raises(ConfigurationError, match=r"set gateway\.userTokenKeys"):
+        UserSetup.check(entries, settings)
+    UserSetup.check(entries, GatewaySettings())
