@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import hmac
 import json
 import time
@@ -388,6 +389,35 @@ async def test_a_route_that_is_remembered_does_not_outlive_its_token(
         assert "has expired" in setup.reasons()[0]
 
 
+async def test_streams_end_with_the_life_of_their_token(
+    tmp_path: Path, demo: dict[str, Any]
+) -> None:
+    clock = ShiftedClock()
+    async with protected_gateway(tmp_path, demo, clock=clock) as setup:
+        token = setup.token()
+        _, headers, _ = await setup.post(token)
+        clock.shift_s = 597 + SKEW_S  # of 600
+        async with asyncio.timeout(PATIENCE_S), aiohttp.ClientSession() as session:
+            given = {"Accept": "text/event-stream", "Authorization": f"Bearer {token}"}
+            given["Mcp-Session-Id"] = headers["Mcp-Session-Id"]
+            async with session.get(setup.running.url(), headers=given) as stream:
+                assert stream.status == 200
+                with contextlib.suppress(aiohttp.ClientPayloadError):
+                    await stream.read()  # to its end
+        assert (await setup.post(token))[0] == 401
+
+        token = setup.token(exp=int(clock.wall() - SKEW_S) + 3)
+        given = {"MCP-Protocol-Version": NEW, "Mcp-Method": "subscriptions/listen"}
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": NEW,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+        params = {"notifications": {"toolsListChanged": True}, "_meta": meta}
+        body = {"jsonrpc": "2.0", "id": 7, "method": "subscriptions/listen", "params": params}
+        status, _, text = await setup.post(token, body=body, **given)
+        assert (status, '"resultType":"complete"' in text) == (200, True)
+
+
 # -- scopes, views and callers --------------------------------------------------------------------
 
 
@@ -431,6 +461,8 @@ async def test_a_session_belongs_to_the_user_who_began_it(
         assert (await setup.post(fresh, body=ping, **session))[0] == 200
         for foreign in (setup.token(sub="eve"), ADMIN):
             assert (await setup.post(foreign, body=ping, **session))[0] == 404
+            assert setup.reasons()[0] == "the session belongs to another caller"
+        assert tail(setup.audit, 2)[1]["caller"] == "eve"
         assert (await setup.post(fresh, body=ping, **session))[0] == 200
 
 

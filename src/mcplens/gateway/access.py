@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Callable, Iterable, Mapping
+from math import inf
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -19,6 +20,7 @@ from mcplens.config.views import GatewaySettings
 from mcplens.gateway import callers
 from mcplens.gateway.resource_server import AccessRefusal, Admitted, KeysNeeded, ResourceServer
 from mcplens.inbound.access_control import AccessControl
+from mcplens.inbound.refusal import Refusal
 from mcplens.inbound.request_validation import Headers
 from mcplens.known_secrets import known_secrets
 
@@ -106,6 +108,15 @@ class GatewayAccess:
         if view is None and not path.startswith(SERVERS_PATH):
             raise AccessRefusal(403, "this page is for a token of the gateway, not for users")
         return server.admit(path, view, offered)
+
+    def expires_at(self, path: str, headers: Headers) -> float:
+        """When the token of a request that was admitted expires (monotonic); inf: never."""
+        if self.resource_server is None:
+            return inf
+        try:
+            return self.admit(path, headers).expires_at
+        except (Refusal, KeysNeeded):
+            return 0.0
 
     def check_network(self, headers: Headers) -> None:
         """Raises Refusal for an unknown Host or Origin; no token is asked for."""

@@ -11,8 +11,9 @@ import asyncio
 import contextlib
 import itertools
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
+from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from mcplens.background import Background
@@ -106,6 +107,8 @@ class Gateway(ServerListener):
         self.approvals: Approvals | None = None  # likewise
         self.telemetry: Telemetry | None = None  # likewise
         self.users = Users(self)
+        # When the token of a request expires (monotonic), by its path and headers.
+        self.token_expiry: Callable[[str, Mapping[str, str]], float] = lambda _path, _headers: inf
         self.left_out: dict[str, str] = {}  # why servers of the configuration are not served
         self.stage = Stage.SERVING
         self._ready_by = clock.monotonic() + self.settings.startup_budget_s

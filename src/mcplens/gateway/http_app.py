@@ -17,8 +17,9 @@ from urllib.parse import unquote
 from mcplens.config.views import View
 from mcplens.gateway.access import SERVERS_PATH, GatewayAccess
 from mcplens.gateway.gateway import Gateway
+from mcplens.gateway.handler import InboundHandler
 from mcplens.gateway.operation_pages import OperationPages
-from mcplens.gateway.resource_server import WELL_KNOWN, KeysNeeded
+from mcplens.gateway.resource_server import WELL_KNOWN, Admitted, KeysNeeded
 from mcplens.gateway.server_handler import ServerHandler, path_of
 from mcplens.gateway.view_handler import ViewHandler
 from mcplens.gateway.views import EVERYTHING
@@ -70,6 +71,7 @@ class GatewayApp:
         self._routes: dict[tuple[Any, ...], DirectRoute] = {}  # by target and headers
         self._term = RouteTerm()
         access.on_changed = self._forget_routes
+        gateway.token_expiry = access.expires_at
         self.pages: dict[str, Page] = {}
         self.public_pages: dict[str, Page] = {}  # for anybody: they tell nothing but yes or no
         OperationPages(gateway).add_to(self)
@@ -112,10 +114,19 @@ class GatewayApp:
         handler = ViewHandler(self.gateway, view, path)
         self.gateway.add_handler(handler)
         clock = self.gateway.clock
-        self._endpoints[path] = StreamableHttp(handler, clock, limits=self._limits)
+        self._endpoints[path] = self._streamable(handler)
         if path == MCP_PATH and self._has_sse:
             legacy = HttpSse(handler, clock, messages_path=_MESSAGES_PATH, limits=self._limits)
             self._endpoints |= {_SSE_PATH: legacy, _MESSAGES_PATH: legacy}
+
+    def _streamable(self, handler: InboundHandler) -> StreamableHttp:
+        reason = "the session belongs to another caller"
+
+        def note(caller: str) -> None:
+            self.gateway.refused_requests.write("POST", handler.path, reason, caller)
+
+        clock = self.gateway.clock
+        return StreamableHttp(handler, clock, limits=self._limits, on_foreign=note)
 
     def close(self) -> None:
         """End everything that is open."""
@@ -144,7 +155,7 @@ class GatewayApp:
             check_post(headers)
         except (Refusal, KeysNeeded):
             return None
-        caller, until = admitted
+        caller, until = admitted.caller, admitted.until
         take = endpoint.post_now if until == inf else partial(self._post_now, endpoint, until)
         route = DirectRoute(path, headers, caller, take, self._term, until)
         size = sum(len(name) + len(value) for name, value in raw)
@@ -184,18 +195,18 @@ class GatewayApp:
                 await users.pages.handle(exchange)
                 return
             term = self._term
-            until = await self._admit(exchange, _raw_path(scope))
+            admitted = await self._admit(exchange, _raw_path(scope))
             endpoint = self._endpoint_of(scope)
             if endpoint is not None:
 
                 async def admit_again() -> None:
-                    if term.is_over or self.gateway.clock.monotonic() >= until:
+                    if term.is_over or self.gateway.clock.monotonic() >= admitted.until:
                         await self._admit(exchange, _raw_path(scope))
                         if self._endpoint_of(scope) is not endpoint:  # its view is gone
                             raise self._unknown(path, _raw_path(scope))
 
                 exchange.admit_again = admit_again
-                await endpoint.handle(exchange)
+                await self._handle(endpoint, exchange, admitted.expires_at)
             elif path in self.pages:
                 await self.pages[path](exchange)
             else:
@@ -210,20 +221,32 @@ class GatewayApp:
             if not exchange.has_begun:
                 await exchange.refuse(Refusal(500, INTERNAL_ERROR, f"failed: {problem}"))
 
-    async def _admit(self, exchange: AsgiExchange, raw_path: str) -> float:
-        """Note who the caller is; until when (monotonic) that need not be looked at again.
+    async def _handle(self, endpoint: Endpoint, exchange: AsgiExchange, expires_at: float) -> None:
+        """Answer a request; a stream of its own (GET) ends with its token."""
+        if exchange.method != "GET" or expires_at == inf:
+            await endpoint.handle(exchange)
+            return
+        timer = self.gateway.clock.call_at(expires_at, exchange.abort)
+        try:
+            await endpoint.handle(exchange)
+        finally:
+            timer.cancel()
+
+    async def _admit(self, exchange: AsgiExchange, raw_path: str) -> Admitted:
+        """Note who the caller is.
 
         Raises:
             Refusal: it may not use this path.
         """
         path = raw_path if raw_path.startswith(SERVERS_PATH) else exchange.path
         try:
-            exchange.caller, until = await self.access.admit_later(path, exchange.headers)
+            admitted = await self.access.admit_later(path, exchange.headers)
         except Refusal as refusal:
             refused = self.gateway.refused_requests
             refused.note(exchange.method, path, exchange.headers, refusal)
             raise
-        return until
+        exchange.caller = admitted.caller
+        return admitted
 
     async def _metadata(self, exchange: AsgiExchange, place: str) -> None:
         """The metadata of a protected resource; of any path, so that none is given away."""
@@ -257,7 +280,7 @@ class GatewayApp:
         if path not in self._endpoints:
             handler = ServerHandler(self.gateway, server_id)
             self.gateway.add_handler(handler)
-            self._endpoints[path] = StreamableHttp(handler, self.gateway.clock, limits=self._limits)
+            self._endpoints[path] = self._streamable(handler)
         return self._endpoints[path]
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
 from mcplens.downstream.server_connection import ServerConnection
@@ -30,6 +32,11 @@ if TYPE_CHECKING:
     from mcplens.gateway.handler import InboundHandler
 
 _EMPTY: Final = b"{}"
+
+
+def _settle(over: asyncio.Future[None]) -> None:
+    if not over.done():
+        over.set_result(None)
 
 
 class Description:
@@ -169,9 +176,16 @@ class OwnMethods:
             wanted["taskIds"] = await self._watch_all(ids, stream)
         stream.notify("notifications/subscriptions/acknowledged", {"notifications": wanted})
         gateway.fan_out.streams.append(stream)
+        over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        expires_at = gateway.token_expiry(call.client.path, call.headers)
+        timer = None
+        if expires_at != inf:  # the client comes again, with another token
+            timer = gateway.clock.call_at(expires_at, partial(_settle, over))
         try:
-            await asyncio.get_running_loop().create_future()
+            await over
         finally:
+            if timer is not None:
+                timer.cancel()
             gateway.fan_out.streams.remove(stream)
             gateway.drop(stream)
         return encoded({"resultType": "complete", "_meta": {SUBSCRIPTION_ID: call.id}})

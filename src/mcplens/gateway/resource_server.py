@@ -29,10 +29,14 @@ _MAX_PATH: Final = 300
 
 
 class Admitted(NamedTuple):
-    """Who sent a request, and until when that need not be looked at again (monotonic)."""
+    """Who sent a request, and until when that need not be looked at again (monotonic).
+
+    `expires_at` is when the token's life ends, by the same clock.
+    """
 
     caller: str
     until: float = math.inf
+    expires_at: float = math.inf
 
 
 class AccessRefusal(Refusal):
@@ -75,7 +79,7 @@ class ResourceServer:
             AccessRefusal: it does not: 401, or 403 for want of scopes.
             KeysNeeded: the keys of the issuer have to be fetched first.
         """
-        from mcplens.gateway.token_verifier import KeysUnavailable, TokenProblem
+        from mcplens.gateway.token_verifier import SKEW_S, KeysUnavailable, TokenProblem
 
         try:
             found = self.verifier.verify(token)
@@ -86,7 +90,9 @@ class ResourceServer:
         if found.audiences.isdisjoint(self._audiences(path)):
             raise self.invalid(path, view, "the token is for another audience")
         self._check_scopes(path, view, found)
-        return Admitted(found.caller, self._until(found))
+        left_s = found.expires_at + SKEW_S - self._clock.wall()
+        expires_at = self._clock.monotonic() + left_s
+        return Admitted(found.caller, min(expires_at, found.verified_at + FRESH_S), expires_at)
 
     async def fetch_keys(self) -> None:
         """Fetch the keys of the issuer, at most every few seconds."""
@@ -94,12 +100,6 @@ class ResourceServer:
 
     async def close(self) -> None:
         await self.verifier.close()
-
-    def _until(self, found: VerifiedToken) -> float:
-        from mcplens.gateway.token_verifier import SKEW_S
-
-        left_s = found.expires_at + SKEW_S - self._clock.wall()
-        return min(self._clock.monotonic() + left_s, found.verified_at + FRESH_S)
 
     def _audiences(self, path: str) -> tuple[str, ...]:
         """The audiences of which a token must have one: the configured, or our own addresses."""

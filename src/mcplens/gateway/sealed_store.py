@@ -7,17 +7,19 @@ the store. Used for the tokens of users, and for sign-ins that are under way.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import logging
 import secrets
-from collections.abc import Sequence
-from typing import Final, TypeVar
+from collections.abc import Coroutine, Sequence
+from typing import Any, Final, TypeVar
 
 import msgspec
 from joserfc import jwe
 from joserfc.errors import JoseError
 from joserfc.jwk import OctKey
 
+from mcplens.background import Background
 from mcplens.replicas.state_store import StateStore
 
 _log = logging.getLogger("mcplens.gateway")
@@ -40,10 +42,22 @@ class SealedStore:
 
     def __init__(self, store: StateStore, keys: Sequence[str]) -> None:
         self.store = store
+        self._work = Background()
         self._keys = [_key(text) for text in keys or [secrets.token_hex(32)]]
 
     def __repr__(self) -> str:
         return f"<SealedStore in {self.store.name}, {len(self._keys)} keys>"
+
+    async def done(self, work: Coroutine[Any, Any, T]) -> T:
+        """Finish an operation of the store even if who waits for it is cancelled.
+
+        A connection to the store that is cancelled while it connects could be left open.
+        """
+        return await asyncio.shield(self._work.start(work, "use the store"))
+
+    async def close(self) -> None:
+        """Wait for the operations that are under way."""
+        await self._work.ended()
 
     async def get(self, name: str, kind: type[T]) -> T | None:
         """The value of a name; None if there is none that can be read.
@@ -51,24 +65,24 @@ class SealedStore:
         Raises:
             StoreUnavailable: the store cannot be used.
         """
-        found = await self.store.get(place_of(name))
+        found = await self.done(self.store.get(place_of(name)))
         return None if found is None else self._opened(name, found, kind)
 
     async def put(self, name: str, value: object, ttl_s: float) -> None:
         """Keep a value; raises StoreUnavailable."""
-        await self.store.put(place_of(name), self._sealed(name, value), ttl_s)
+        await self.done(self.store.put(place_of(name), self._sealed(name, value), ttl_s))
 
     async def take(self, name: str, kind: type[T]) -> T | None:
         """The value of a name, for one caller alone: it is gone then; raises StoreUnavailable."""
         place = place_of(name)
-        found = await self.store.get(place)
-        if found is None or not await self.store.delete(place, found):
+        found = await self.done(self.store.get(place))
+        if found is None or not await self.done(self.store.delete(place, found)):
             return None
         return self._opened(name, found, kind)
 
     async def delete(self, name: str) -> None:
         """Forget a value; raises StoreUnavailable."""
-        await self.store.delete(place_of(name))
+        await self.done(self.store.delete(place_of(name)))
 
     def _sealed(self, name: str, value: object) -> bytes:
         key = self._keys[0]

@@ -16,8 +16,9 @@ from msgspec import Raw
 from mcplens.auth.addresses import canonical
 from mcplens.clock import Timer, within
 from mcplens.downstream.listener import ServerListener
+from mcplens.downstream.result import Failure
 from mcplens.downstream.server_connection import ServerConnection
-from mcplens.errors import InspectorError
+from mcplens.errors import InspectorError, StoreUnavailable
 from mcplens.gateway import callers
 from mcplens.gateway.catalog import KINDS, ServerList, ServerLists, ViewCatalog
 from mcplens.gateway.inbound_call import admits, opened
@@ -195,6 +196,7 @@ class UserSessions:
         for own in self.connections:
             await own.close()
         self._sessions.clear()
+        await self._sealed.close()
 
     # -- sign-ins ----------------------------------------------------------------------------------
 
@@ -217,7 +219,7 @@ class UserSessions:
     def _signed_in(self, caller: str, server_id: str) -> None:
         message = _digest(caller, server_id).encode()
         self._woken(message)
-        work = self._sealed.store.publish(_CHANNEL, message)
+        work = self._sealed.done(self._sealed.store.publish(_CHANNEL, message))
         self._gateway.spawn(work, "tell replicas of a sign-in")
 
     def _woken(self, message: bytes | None) -> None:
@@ -296,17 +298,32 @@ class UserSessions:
     async def _lists(self, caller: str, connection: ServerConnection) -> ServerLists:
         """What a user's session offers; of one that is not signed in, the tool to sign in."""
         own = await self._own(caller, connection)
-        with contextlib.suppress(InspectorError, TimeoutError):
-            if own.introduction is not None or await self._has_token(caller, connection):
-                budget_s = self._gateway.settings.startup_budget_s
-
-                async def fetch() -> None:
-                    await own.get_capabilities()
-
-                await within(self._gateway.clock, budget_s, fetch())
-        if own.introduction is None:
+        try:
+            is_signed_in = await self._has_token(caller, connection)
+        except StoreUnavailable:
+            is_signed_in = own.introduction is not None
+        if is_signed_in and own.introduction is None:
+            is_signed_in = await self._fetched(caller, connection, own)
+        if not is_signed_in:
             return _sign_in_lists(connection.server_id)
         return lists_of(own, self._gateway.clock.wall())
+
+    async def _fetched(
+        self, caller: str, connection: ServerConnection, own: ServerConnection
+    ) -> bool:
+        """Fetch lists within the startup budget, or later; False if the token is refused."""
+        fetching = self._gateway.spawn(own.get_capabilities(), "fetch a user's lists")
+
+        async def wait() -> None:
+            await asyncio.wait([fetching])
+
+        with contextlib.suppress(TimeoutError):
+            await within(self._gateway.clock, self._gateway.settings.startup_budget_s, wait())
+        result = fetching.result() if fetching.done() and not fetching.cancelled() else None
+        if isinstance(result, Failure) and result.error.code in NOT_ACCEPTED:
+            await self.forget(caller, connection)
+            return False
+        return True
 
     def is_sign_in(self, call: InboundCall, connection: ServerConnection, tool: str) -> bool:
         """Whether a tool is ours: the one that stands for a server without a sign-in."""

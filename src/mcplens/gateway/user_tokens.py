@@ -17,7 +17,6 @@ from mcplens.auth.storage import LOCK_TIMEOUT_S, SignInStore
 from mcplens.clock import Clock
 from mcplens.errors import StoreUnavailable
 from mcplens.gateway.sealed_store import SealedStore, place_of
-from mcplens.replicas.state_store import StateStore
 
 # A user who did not come back for so long signs in again.
 KEPT_S: Final = 30 * 24 * 3600.0
@@ -57,7 +56,7 @@ class UserTokens(SignInStore):
         await self._sealed.delete(self._name(server_url))
 
     def lock(self, server_url: str, clock: Clock) -> StoreLock:
-        return StoreLock(self._sealed.store, f"refresh\n{self._name(server_url)}", clock)
+        return StoreLock(self._sealed, f"refresh\n{self._name(server_url)}", clock)
 
     async def client_of(self, issuer: str) -> Client | None:
         return await self._sealed.get(f"client\n{issuer}", Client)
@@ -75,8 +74,9 @@ class UserTokens(SignInStore):
 class StoreLock:
     """Held by one replica at a time; one that dies holds it for a minute."""
 
-    def __init__(self, store: StateStore, name: str, clock: Clock) -> None:
-        self._store = store
+    def __init__(self, sealed: SealedStore, name: str, clock: Clock) -> None:
+        self._sealed = sealed
+        self._store = sealed.store
         self._key = f"lock:{place_of(name)}"
         self._clock = clock
         self._own = secrets.token_bytes(16)
@@ -86,10 +86,13 @@ class StoreLock:
 
     async def __aenter__(self) -> None:
         until = self._clock.monotonic() + LOCK_TIMEOUT_S
-        while not await self._store.compare_and_set(self._key, None, self._own, LOCK_TIMEOUT_S):
+        while not await self._sealed.done(self._take()):
             if self._clock.monotonic() >= until:
                 return  # as with the lock of files: better to try than to wait for ever
             await self._clock.sleep(_TRY_LOCK_S)
+
+    async def _take(self) -> bool:
+        return await self._store.compare_and_set(self._key, None, self._own, LOCK_TIMEOUT_S)
 
     async def __aexit__(
         self,
@@ -98,6 +101,6 @@ class StoreLock:
         traceback: TracebackType | None,
     ) -> None:
         try:
-            await self._store.delete(self._key, self._own)
+            await self._sealed.done(self._store.delete(self._key, self._own))
         except StoreUnavailable:
             return  # it expires

@@ -6,7 +6,7 @@ Used by both HTTP transports that have sessions (2025-11-25 and before).
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Generic, Protocol, TypeVar
 
 from mcplens.clock import Clock, Timer
@@ -34,7 +34,10 @@ def new_session_id() -> str:
 class SessionTable(Generic[S]):
     """Session id -> session."""
 
-    def __init__(self, clock: Clock, limits: Limits) -> None:
+    def __init__(
+        self, clock: Clock, limits: Limits, on_foreign: Callable[[str], None] | None = None
+    ) -> None:
+        self._on_foreign = on_foreign  # called with the caller who asks for another's session
         self._clock = clock
         self._limits = limits
         self._sessions: dict[str, S] = {}
@@ -90,6 +93,8 @@ class SessionTable(Generic[S]):
         session = self._sessions.get(session_id)
         # Another caller's session does not exist for this one.
         if session is None or session.caller != caller:
+            if session is not None and self._on_foreign is not None:
+                self._on_foreign(caller)
             raise Refusal(404, HTTP_REFUSAL, "there is no such session, or it has ended")
         return session
 

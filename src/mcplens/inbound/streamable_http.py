@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, Literal
 
 from mcplens.clock import Clock
@@ -51,6 +52,7 @@ class StreamableHttp:
         limits: Limits | None = None,
         answers: Answers = "auto",
         is_stateless_only: bool = False,
+        on_foreign: Callable[[str], None] | None = None,
     ) -> None:
         self._handler = handler
         self._clock = clock
@@ -59,7 +61,7 @@ class StreamableHttp:
         self._is_stateless_only = is_stateless_only
         self._requests: set[StatelessPeer] = set()
         self._late_answers = LateAnswers(clock, self._limits.stream_after_s)
-        self.sessions: SessionTable[HttpSessionPeer] = SessionTable(clock, self._limits)
+        self.sessions: SessionTable[HttpSessionPeer] = SessionTable(clock, self._limits, on_foreign)
 
     def __repr__(self) -> str:
         return f"<StreamableHttp {self.sessions!r}, {len(self._requests)} stateless requests>"
