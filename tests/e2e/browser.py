@@ -14,10 +14,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from playwright.sync_api import (
     Browser,
     BrowserContext,
+    Error,
     Locator,
     Page,
     Playwright,
@@ -122,18 +124,23 @@ def chromium(home: Path) -> Iterator[Browser]:
 class Watched:
     """A page, and what must not happen on it."""
 
-    def __init__(self, context: BrowserContext, site: Site) -> None:
+    def __init__(self, page: Page, site: Site) -> None:
         self.site = site
         self.strangers: list[str] = []
         # The port of apps, for tests that show one.
         self.framed: tuple[str, ...] = ()
         self.faults: list[str] = []
-        context.add_init_script(_WATCH)
-        self.page: Page = context.new_page()
-        self.page.set_default_timeout(PATIENCE_S * 1000)
-        self.page.on("request", self._note_request)
-        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
-        self.page.on("console", self._note_console)
+        self.page = page
+        page.set_default_timeout(PATIENCE_S * 1000)
+        page.on("request", self._note_request)
+        page.on("pageerror", self._note_error)
+        page.on("console", self._note_console)
+
+    def release(self) -> None:
+        """Note nothing more: the page is cleaned for another test."""
+        self.page.remove_listener("request", self._note_request)
+        self.page.remove_listener("pageerror", self._note_error)
+        self.page.remove_listener("console", self._note_console)
 
     def __repr__(self) -> str:
         return f"<Watched {self.page.url}>"
@@ -141,6 +148,9 @@ class Watched:
     def _note_request(self, request: Any) -> None:
         if not request.url.startswith((self.site.url, "data:", *self.framed)):
             self.strangers.append(request.url)
+
+    def _note_error(self, error: Any) -> None:
+        self.faults.append(str(error))
 
     def _note_console(self, message: Any) -> None:
         if message.type == "error":
@@ -186,15 +196,115 @@ class Watched:
         assert noted == {"violations": [], "strangers": [], "faults": []}, noted
 
 
+class Pages:
+    """The pages of one browser. The last one that was used is kept, empty, for the next test of the
+    same file: its process has the scripts of the page already.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._idle: _Tab | None = None
+
+    def __repr__(self) -> str:
+        return f"<Pages {self._idle or 'without one to use again'}>"
+
+    def take(self, site: Site, options: dict[str, Any]) -> _Tab:
+        idle, self._idle = self._idle, None
+        if idle is not None and idle.fits(site, options):
+            return idle
+        if idle is not None:
+            idle.close()
+        return _Tab(self._browser.new_context(**options), site, options)
+
+    def give_back(self, tab: _Tab) -> None:
+        if self._idle is None and tab.clean():
+            self._idle = tab
+        else:
+            tab.close()
+
+
+class _Tab:
+    """A page in a context of its own, for one site."""
+
+    # What stays with a page or its context, and would be there in the next test.
+    _LASTING = (
+        "add_init_script", "expose_binding", "expose_function", "on", "once", "route",
+        "route_web_socket",
+    )  # fmt: skip
+
+    def __init__(self, context: BrowserContext, site: Site, options: dict[str, Any]) -> None:
+        self._context = context
+        self._site = site
+        self._options = options
+        self._is_marked = False
+        context.add_init_script(_WATCH)
+        self.page = context.new_page()
+        for owner in (context, self.page):
+            for name in self._LASTING:
+                setattr(owner, name, self._marking(getattr(owner, name)))
+
+    def __repr__(self) -> str:
+        return f"<_Tab of {self._site}>"
+
+    def _marking(self, method: Any) -> Any:
+        def mark(*arguments: Any, **keywords: Any) -> Any:
+            # Of listeners, only one to dialogs changes what happens.
+            if method.__name__ not in ("on", "once") or arguments[0] == "dialog":
+                self._is_marked = True
+            return method(*arguments, **keywords)
+
+        return mark
+
+    def fits(self, site: Site, options: dict[str, Any]) -> bool:
+        return site is self._site and options == self._options
+
+    def clean(self) -> bool:
+        """Leave nothing of one test for the next; False if that cannot be done."""
+        page = self.page
+        if self._is_marked or page.is_closed():
+            return False
+        try:
+            for other in self._context.pages:
+                if other is not page:
+                    other.close()
+            # Another document of the same origin and policy, so that the process stays; what a page
+            # keeps as it is left is cleared there.
+            page.goto(f"{self._site.url}/docs/errors/cancelled", timeout=PATIENCE_S * 1000)
+            page.evaluate("localStorage.clear(); sessionStorage.clear()")
+            self._context.clear_cookies()
+            self._context.clear_permissions()
+            self._context.grant_permissions(self._options.get("permissions", []))
+            page.set_viewport_size(self._options["viewport"])
+            page.emulate_media(
+                color_scheme=self._options.get("color_scheme", "light"),
+                reduced_motion=self._options["reduced_motion"],
+            )
+        except Error:
+            return False
+        return True
+
+    def close(self) -> None:
+        self._context.close()
+
+
+_pages: WeakKeyDictionary[Browser, Pages] = WeakKeyDictionary()
+
+
 @contextmanager
 def watched(browser: Browser, site: Site, **options: Any) -> Iterator[Watched]:
+    """A page at this site; what a test before left in it is gone."""
     # A toast that is still fading in has too little contrast.
     usual = {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"}
-    context = browser.new_context(**{**usual, **options})
+    pages = _pages.setdefault(browser, Pages(browser))
+    tab = pages.take(site, {**usual, **options})
     try:
-        yield Watched(context, site)
-    finally:
-        context.close()
+        window = Watched(tab.page, site)
+        yield window
+        window.release()
+    except BaseException:
+        tab.close()  # a page in which something went wrong is used for nothing else
+        raise
+    pages.give_back(tab)
 
 
 def flip(switch: Locator) -> None:
