@@ -18,6 +18,8 @@ import pytest
 from joserfc.jwk import ECKey
 
 from mcplens.auth.challenges import Challenge, parse_challenges
+from mcplens.bus import Bus
+from mcplens.clock import SystemClock
 from mcplens.config.access_keys import NamedToken, OAuthSettings
 from mcplens.config.model import Configuration, Settings
 from mcplens.config.views import GatewaySettings, Globs, View
@@ -25,7 +27,7 @@ from mcplens.errors import ConfigurationError, InspectorError
 from mcplens.gateway.audit_log import AuditLog, tail
 from mcplens.gateway.issuer_keys import FRESH_S, KEPT_S, LEAST_INTERVAL_S
 from mcplens.gateway.refused_requests import MOST_LINES
-from mcplens.gateway.service import check_access, published
+from mcplens.gateway.service import GatewayService, check_access, published
 from mcplens.gateway.token_verifier import SKEW_S
 from tests.auth.protected import protected
 from tests.gateway.harness import (
@@ -34,6 +36,7 @@ from tests.gateway.harness import (
     PATIENCE_S,
     STDIO_DEMO,
     RunningGateway,
+    entries_of,
     http_demo,
     running_gateway,
 )
@@ -563,6 +566,45 @@ def configured(gateway: dict[str, Any]) -> Configuration:
 def test_a_view_that_does_not_exist_is_a_mistake(gateway: dict[str, Any]) -> None:
     with pytest.raises(ConfigurationError, match="opens the view 'writing', which is not"):
         published(configured(gateway))
+
+
+async def test_a_gateway_follows_changes_of_who_may_use_it(
+    tmp_path: Path, demo: dict[str, Any]
+) -> None:
+    def allowing(name: str, token: str, views: list[str]) -> Configuration:
+        named = {"name": name, "token": token, "views": views}
+        return configured({"tokens": [named], "allowedHosts": ["gw.internal"]})
+
+    first, second = "the-first-token-0123", "the-second-token-0123"
+    clock = SystemClock()
+    entries = entries_of({"demo": demo})
+    service = GatewayService(
+        entries, allowing("ci", first, ["*"]), bus=Bus(clock), clock=clock,
+        state_folder=str(tmp_path),
+    )  # fmt: skip
+    async with (
+        asyncio.timeout(PATIENCE_S),
+        service.running(),
+        service.http("127.0.0.1", 0, token=ADMIN) as address,
+        aiohttp.ClientSession() as session,  # one connection, whose route is remembered
+    ):
+
+        async def status(token: str, path: str = "/mcp", host: str = "gw.internal") -> int:
+            given = {**POST, "Authorization": f"Bearer {token}", "Host": host}
+            url = address.url(path)
+            async with session.post(url, json=INITIALIZE, headers=given) as response:
+                return response.status
+
+        assert [await status(first), await status(first), await status(second)] == [200, 200, 401]
+        with pytest.raises(ConfigurationError):  # a view that is not there: nothing changes
+            service.follow(entries, allowing("ci", second, ["writing"]))
+        assert await status(first) == 200
+        service.follow(entries, allowing("ci", second, ["reading"]))
+        assert [await status(first), await status(second)] == [401, 403]
+        assert await status(second, "/mcp/reading") == 200
+        service.follow(entries, configured({}))
+        assert await status(second, "/mcp/reading") == 421
+        assert await status(second, "/mcp/reading", "127.0.0.1") == 401
 
 
 def test_settings_of_access_have_to_fit_the_address() -> None:

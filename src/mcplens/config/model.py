@@ -117,8 +117,9 @@ class ServerEntry(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_per_user(self) -> bool:
         """Whether each user of a gateway signs in to this server."""
-        has_own = any(name.lower() == "authorization" for name in self.headers)
-        return self.auth.get("perUser") is True and self.url is not None and not has_own
+        if self.auth.get("perUser") is not True or self.url is None:
+            return False
+        return not any(name.lower() == "authorization" for name in self.headers)
 
     def __repr__(self) -> str:  # env, headers and auth hold secrets
         state = "usable" if self.is_usable else "has a problem" if self.problem else "disabled"

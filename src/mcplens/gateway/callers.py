@@ -47,6 +47,7 @@ def is_user(caller: str) -> bool:
     return caller.startswith((_USER, _NAMED))
 
 
+@lru_cache(maxsize=256)  # asked with each call
 def name_of(caller: str) -> str:
     """The caller in words that people know them by; "" if anonymous."""
     if caller.startswith(_NAMED):
