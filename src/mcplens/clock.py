@@ -11,7 +11,7 @@ import heapq
 import itertools
 import time
 from collections.abc import Callable, Coroutine
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 
 class Timer(Protocol):
@@ -27,6 +27,18 @@ class Clock(Protocol):
     def monotonic(self) -> float: ...
     def call_at(self, when: float, callback: Callable[[], None]) -> Timer: ...
     async def sleep(self, delay_s: float) -> None: ...
+
+
+def since_boot() -> float:
+    """Seconds since this machine started, also those in which it was suspended.
+
+    `monotonic` stands still meanwhile on Linux; whatever others take as expired must not.
+    """
+    return time.clock_gettime(_SINCE_BOOT)
+
+
+# macOS counts suspended time by its CLOCK_MONOTONIC.
+_SINCE_BOOT: Final[int] = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", 1))
 
 
 class SystemClock:

@@ -12,12 +12,15 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mcplens.errors import ConfigurationError
 from mcplens.known_secrets import known_secrets
 from mcplens.transports.authorization import Authorizer
 from mcplens.transports.base import Transport
+
+if TYPE_CHECKING:
+    from mcplens.transports.lease_guard import LeaseGuard
 
 Target = str | os.PathLike[str] | Sequence[str]
 MakeTransport = Callable[[], Transport]
@@ -32,7 +35,7 @@ _INTERPRETERS: dict[str, list[str]] = {
 
 _SHARED_OPTIONS: Final = frozenset({"max_message_bytes"})
 _STDIO_OPTIONS: Final = _SHARED_OPTIONS | {
-    "env", "cwd", "inherit_env", "close_wait_s", "terminate_wait_s",
+    "env", "cwd", "inherit_env", "close_wait_s", "terminate_wait_s", "guard",
 }  # fmt: skip
 _NETWORK_OPTIONS: Final = _SHARED_OPTIONS | {
     "headers", "ca_file", "insecure", "connect_timeout_s", "auth", "sign_in", "sign_in_timeout_s",
@@ -80,11 +83,14 @@ def transport_for(
     _check_options("a command", options, _STDIO_OPTIONS)
     if "cwd" in options:
         options["cwd"] = os.fspath(options["cwd"])
+    guard: LeaseGuard | None = options.pop("guard", None)
 
     def make_stdio() -> Transport:
         from mcplens.transports.stdio import StdioTransport
 
-        return StdioTransport(command, **options)
+        made = StdioTransport(command, **options)
+        made.guard = guard
+        return made
 
     return make_stdio, command_name(command)
 

@@ -157,7 +157,7 @@ ANY: dict[str, Any] = {
     "name": "A title", "enabled": False, "protocolVersion": "2025-06-18",
     "capabilities": {"roots": None}, "profile": "echo", "roots": [{"uri": "/r", "name": "r"}],
     "meta": {"a": [1]}, "secretKeys": {"pin": "${HOME}", "other": None},
-    "sessionMode": "per-call", "maxConcurrency": 3, "maxMessageBytes": 4,
+    "sessionMode": "per-call", "singleton": True, "maxConcurrency": 3, "maxMessageBytes": 4,
     "connectionTimeout": 5, "requestTimeout": 6, "progressResetsTimeout": False,
     "maxTotalTimeout": 7, "pingInterval": 8, "maxRetries": 0, "retryBackoff": [1, 2],
 }  # fmt: skip

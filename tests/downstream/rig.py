@@ -44,7 +44,7 @@ class MemorySetup(DefaultSetup):
 
     def made_of(self, entry: ServerEntry, settings: Settings) -> MadeOf:
         _, options = super().made_of(entry, settings)
-        for name in ("env", "inherit_env", "cwd"):
+        for name in ("env", "inherit_env", "cwd", "transport", "sign_in_timeout_s"):
             options.pop(name, None)
         return self._makers[entry.name], options
 
@@ -85,7 +85,7 @@ class MemoryServers(LiveServers):
             options=self.options,
             listener=self._listeners,
             setup=MemorySetup(self.options, self.makers),
-            check=self._check_confirmed,
+            check=self._check,
         )
 
 
@@ -100,10 +100,11 @@ class Rig:
         settings: Settings | None = None,
         start: bool = True,
         needs_confirmation: Callable[[ServerEntry], bool] = lambda _: False,
+        clock: ManualClock | None = None,
         **options: Any,
     ) -> None:
         self.scripted = dict(servers or {"one": ScriptedServer()})
-        self.clock = ManualClock()
+        self.clock = clock or ManualClock()
         self.bus = Bus(self.clock)
         self.heard = Heard()
         self.settings = settings or Settings(connection_retry_count=0)

@@ -294,7 +294,7 @@ async def test_a_call_beyond_the_limit_is_refused_and_one_after_it_works(limit: 
         ),
         (
             "calls_per_second_per_server",
-            "2 calls of demo per second (limits.callsPerSecondPerServer)",
+            "2 calls per second of demo (limits.callsPerSecondPerServer)",
         ),
     ],
 )

@@ -151,3 +151,20 @@ def test_the_driver_is_chosen_by_the_configuration(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(sys.modules, "redis.asyncio", None)
     with pytest.raises(ConfigurationError, match=r"install mcplens\[redis\]"):
         opening.make_store(redis, clock)
+
+
+async def test_a_task_that_is_cancelled_at_any_step_of_an_operation_ends(
+    redis: RedisServer,
+) -> None:
+    async with redis_store(redis) as store, asyncio.timeout(20):
+        for steps in range(15):
+
+            async def work() -> None:
+                await store.get("a")
+                await asyncio.get_running_loop().create_future()
+
+            task = asyncio.ensure_future(work())
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait([task])

@@ -115,7 +115,9 @@ class ServerAuthorizer:
             if reason is not None:
                 await self._sign_in_ahead(reason)
 
-    def headers(self, method: str, url: object) -> Mapping[str, str] | None:
+    def headers(
+        self, method: str, url: object, body: bytes | None = None
+    ) -> Mapping[str, str] | None:
         if self._uses is not None:
             self._uses += 1
         current = self.sign_in

@@ -150,6 +150,9 @@ class _Builder:
             self.problems.append(InvalidValue(needed, f"is missing; {kind} requires it"))
         elif kind != "stdio" and "url" in fields:
             self.check_url(fields["url"], kind)
+        if fields.get("singleton") and fields.get("session_mode", "persistent") != "persistent":
+            text = 'works with sessionMode "persistent" alone: others have several sessions at once'
+            self.problems.append(InvalidValue("singleton", text))
         self.drop_meaningless(fields, given, kind)
         self.place(fields)
 

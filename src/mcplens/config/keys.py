@@ -312,6 +312,7 @@ SERVER_KEYS: Final = (
     Key("meta", "meta", mapping),
     Key("secretKeys", "secret_keys", secrets),
     Key("sessionMode", "session_mode", session_mode),
+    Key("singleton", "singleton", flag),
     Key("maxConcurrency", "max_concurrency", AtLeast(1)),
     Key("maxMessageBytes", "max_message_bytes", AtLeast(1)),
     Key("caFile", "ca_file", filled),

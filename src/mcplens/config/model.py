@@ -93,6 +93,7 @@ class ServerEntry(msgspec.Struct, frozen=True, kw_only=True):
     meta: dict[str, Any] = msgspec.field(default_factory=dict)
     secret_keys: dict[str, Any] = msgspec.field(default_factory=dict)
     session_mode: SessionMode = "persistent"
+    singleton: bool = False
     max_concurrency: int | None = None
     max_message_bytes: int | None = None
     ca_file: str | None = None

@@ -100,6 +100,12 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     request_bytes: int | None = None
 
     @property
+    def has_client_limits(self) -> bool:
+        """Whether calls are counted by client or by view."""
+        own = (self.calls_per_client, self.calls_per_second)
+        return self.has_view_limits or any(one is not None for one in own)
+
+    @property
     def has_view_limits(self) -> bool:
         return self.calls_per_view is not None or self.calls_per_second_per_view is not None
 
@@ -110,6 +116,7 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     listen: str = "127.0.0.1:0"
     stale_for_s: float = 600.0
     startup_budget_s: float = 5.0
+    lease_s: float = 15.0
     notice_s: float = 0.0
     drain_s: float = 10.0
     approval: ApprovalMode = "off"
@@ -123,6 +130,11 @@ class GatewaySettings(msgspec.Struct, frozen=True, kw_only=True):
     store: StoreSettings | None = None
     replica: ReplicaSettings = ReplicaSettings()
     telemetry: TelemetrySettings | None = None
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether this is one of several replicas, with a store between them."""
+        return self.store is not None and self.store.url != "memory"
 
 
 Reader = Callable[[Any, str], Any]
@@ -235,6 +247,7 @@ GATEWAY_KEYS: Final[Mapping[str, tuple[str, Reader]]] = {
     "listen": ("listen", address),
     "staleForSeconds": ("stale_for_s", seconds),
     "startupBudgetSeconds": ("startup_budget_s", seconds),
+    "leaseSeconds": ("lease_s", AtLeast(2)),
     "noticeSeconds": ("notice_s", seconds),
     "drainSeconds": ("drain_s", seconds),
     "approval": ("approval", approval),
@@ -271,8 +284,7 @@ def read_gateway(value: Any, key: str) -> GatewaySettings:
         InvalidValue: one of its keys is not valid.
     """
     found = GatewaySettings(**_fields(value, key, GATEWAY_KEYS))
-    is_shared = found.store is not None and found.store.url != "memory"
-    if is_shared and not found.replica.keys:
+    if found.is_shared and not found.replica.keys:
         text = "is needed with a store: without a key, replicas cannot know each other"
         raise InvalidValue(f"{key}.replica.keys", text)
     return found

@@ -53,7 +53,9 @@ class ReadOnlyAuthorizer:
     async def make_ready(self) -> None:
         await self._kept.restore()
 
-    def headers(self, method: str, url: object) -> Mapping[str, str] | None:
+    def headers(
+        self, method: str, url: object, body: bytes | None = None
+    ) -> Mapping[str, str] | None:
         return self._kept.headers(method, url)
 
     async def refused(self, refusal: Refusal) -> bool:

@@ -7,12 +7,32 @@ errors included, shows that it is there.
 from __future__ import annotations
 
 from collections import deque
-from typing import Final
+from typing import Any, Final, Protocol
 
 # Five failures within half a minute: more than a restart causes, less than a client notices.
 MOST_FAILURES: Final = 5
 WINDOW_S: Final = 30.0
 PAUSE_S: Final = 30.0
+
+
+# So often a replica asks whether it may try a server again that another is trying.
+PROBE_TURN_S: Final = 2.0
+
+
+class BreakerPeers(Protocol):
+    """Other replicas, which count the failures of a server too."""
+
+    def failed(self, server_id: str, error: dict[str, Any]) -> None:
+        """The transport failed here."""
+
+    def opened(self, server_id: str, error: dict[str, Any]) -> None:
+        """The server is paused here."""
+
+    def closed(self, server_id: str) -> None:
+        """The server came back here."""
+
+    async def may_probe(self, server_id: str) -> bool:
+        """Whether this replica is the one that tries it again."""
 
 
 class Breaker:
@@ -47,6 +67,12 @@ class Breaker:
             self._paused_until = now + PAUSE_S
             return True
         return False
+
+    def open(self, until: float) -> bool:
+        """Pause the server until then; returns whether that was news."""
+        is_news = self._paused_until is None
+        self._paused_until = until
+        return is_news
 
     def succeeded(self) -> None:
         """A connection came about."""

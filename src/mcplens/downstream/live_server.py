@@ -24,7 +24,9 @@ from mcplens.errors import CancelledRequest, InspectorError, classify
 from mcplens.events import Event, ProcessExited, ProcessStarted, StateChanged, StderrLine
 from mcplens.protocol.lifecycle import ConnectionState
 from mcplens.session.client import Client
+from mcplens.transports.authorization import Authorizer
 from mcplens.transports.base import Closing
+from mcplens.transports.lease_guard import LeaseGuard
 
 # Enough to see why a server exited; the recording has all of it.
 _STDERR_LINES: Final = 50
@@ -56,6 +58,13 @@ class Attempt(msgspec.Struct, frozen=True):
     at: float | None
 
 
+class Detour(msgspec.Struct, frozen=True):
+    """Where a server is reached instead, and by which authorization."""
+
+    entry: ServerEntry
+    authorizer: Authorizer
+
+
 class LiveServer:
     """A server that is connected, was, or can be."""
 
@@ -75,6 +84,8 @@ class LiveServer:
         self.settings = settings
         self.setup = setup
         self.check = check  # raises InspectorError if the entry must not be started
+        self.guard: LeaseGuard | None = None  # of processes that may run only under a lease
+        self.detour: Detour | None = None  # how it is reached while another replica runs it
         self.client: Client | None = None
         self.is_closed = False  # for good: no client may be made any more
         self.since = clock.wall()
@@ -109,14 +120,15 @@ class LiveServer:
         if self.state is not ConnectionState.CONNECTED:
             return False
         try:
-            return self._made_of != self.setup.made_of(self.entry, self.settings)
+            return self._made_of != self._wanted()
         except InspectorError:  # the entry is no longer valid
             return True
 
     def is_the_same(self, entry: ServerEntry, settings: Settings) -> bool:
         """Whether a client of this entry would differ from the current one in times alone."""
         try:
-            before = self._made_of or self.setup.made_of(self.entry, self.settings)
+            before = None if self.detour is not None else self._made_of
+            before = before or self.setup.made_of(self.entry, self.settings)
             after = self.setup.made_of(entry, settings)
         except InspectorError:
             return entry == self.entry
@@ -174,7 +186,7 @@ class LiveServer:
             InspectorError: the entry cannot be used.
         """
         self._check_open()
-        client = self._make(self.setup.made_of(self.entry, self.settings))
+        client = self._make(self._wanted())
         self.setup.equip(client)
         return client
 
@@ -185,11 +197,19 @@ class LiveServer:
         if self.check is not None:
             self.check(self.entry)
 
+    def _wanted(self) -> MadeOf:
+        """What a client is made of now. Raises InspectorError if the entry cannot be used."""
+        entry = self.entry if self.detour is None else self.detour.entry
+        return self.setup.made_of(entry, self.settings)
+
     def _make(self, made_of: MadeOf) -> Client:
         target, options = made_of
-        authorizer = self.setup.authorizer(made_of)
+        detour = self.detour
+        authorizer = self.setup.authorizer(made_of) if detour is None else detour.authorizer
         if authorizer is not None:
             options = {**options, "authorizer": authorizer}
+        if self.guard is not None and isinstance(target, list):
+            options = {**options, "guard": self.guard}
         client = connect(target, bus=self._bus, clock=self._clock, **options).client
         # The recording has what was sent; many servers would hold the answers of many calls.
         client.connection.queue.limit_history(0)
@@ -198,7 +218,7 @@ class LiveServer:
     def _ready_client(self) -> Client:
         """A client for the current entry; the former one if nothing has changed."""
         try:
-            made_of = self.setup.made_of(self.entry, self.settings)
+            made_of = self._wanted()
             client = self.client
             if client is None or self._made_of != made_of:
                 client = self._make(made_of)

@@ -62,6 +62,8 @@ class LiveServers:
         self.settings = Settings()
         self._needs_confirmation = needs_confirmation
         self.offers = offers  # whether a server is started by itself, and published by a gateway
+        # Raises InspectorError if a server must not be connected to now.
+        self.gate: Callable[[ServerEntry], None] = lambda _: None
         self.connections: dict[str, ServerConnection] = {}
         self._listeners = Listeners()
         self._work = Background()
@@ -178,21 +180,22 @@ class LiveServers:
             options=self.options,
             listener=self._listeners,
             setup=setup,
-            check=self._check_confirmed,
+            check=self._check,
         )
 
-    def _check_confirmed(self, entry: ServerEntry) -> None:
+    def _check(self, entry: ServerEntry) -> None:
         if self._needs_confirmation(entry):
             text = f"{entry.name} came from {entry.source.path}: review what it starts first"
             details = {"needs_confirmation": True, "server_id": entry.name}
             raise InspectorError("INVALID_REQUEST", text, details=details)
+        self.gate(entry)
 
     # -- its life ------------------------------------------------------------------------------
 
     def start(self) -> None:
         """Start all enabled servers, a few at a time, and refresh them from time to time."""
         for name, connection in self.connections.items():
-            if name not in self._first and self._may_start(connection):
+            if name not in self._first and self.may_start(connection):
                 self._first[name] = self._work.start(self._begin(connection), f"start {name}")
         self._start_refreshing()
 
@@ -216,7 +219,8 @@ class LiveServers:
         """Whether servers are started by themselves, now and after a reload."""
         return self._refreshing is not None
 
-    def _may_start(self, connection: ServerConnection) -> bool:
+    def may_start(self, connection: ServerConnection) -> bool:
+        """Whether a server is started by itself: usable, offered and confirmed."""
         entry = connection.entry
         if entry.is_per_user:
             return False  # each user has a session, and nobody else
@@ -236,7 +240,7 @@ class LiveServers:
 
     async def fetch_all_capabilities(self) -> dict[str, Result[ServerCapabilities]]:
         """What all servers offer, fetched anew and in parallel; tries those that failed again."""
-        wanted = {name: each for name, each in self.connections.items() if self._may_start(each)}
+        wanted = {name: each for name, each in self.connections.items() if self.may_start(each)}
         return await fetch_all_capabilities(wanted, force_refresh=True)
 
     async def _begin(self, connection: ServerConnection) -> None:

@@ -13,7 +13,14 @@ from typing import Any, Final, TypeVar
 
 from mcplens.background import Background
 from mcplens.clock import Clock, Timer
-from mcplens.downstream.breaker import MOST_FAILURES, WINDOW_S, Breaker
+from mcplens.downstream.breaker import (
+    MOST_FAILURES,
+    PAUSE_S,
+    PROBE_TURN_S,
+    WINDOW_S,
+    Breaker,
+    BreakerPeers,
+)
 from mcplens.downstream.live_server import LiveServer
 from mcplens.downstream.sessions import Operation
 from mcplens.downstream.status import STATUS_OF, ServerState, ServerStatus
@@ -78,6 +85,7 @@ class PersistentSession:
         self._clock = clock
         self._changed = changed
         self._may_pause = may_pause
+        self.peers: BreakerPeers | None = None
         self._waiters: list[_Waiter] = []
         self._paused_by: dict[str, Any] | None = None  # the error that opened the breaker
         self._probe: Timer | None = None
@@ -192,6 +200,8 @@ class PersistentSession:
     def moved(self, event: StateChanged) -> None:
         """The connection changed its state: waiters learn how the attempt went."""
         if event.new == "CONNECTED":
+            if self.breaker.paused_until is not None and self.peers is not None:
+                self.peers.closed(self.live.server_id)
             self.breaker.succeeded()
             self._paused_by = None
             for waiter in self._waiters:
@@ -231,19 +241,50 @@ class PersistentSession:
     def _failed(self, error: dict[str, Any]) -> None:
         if _is_answer(error) or not self._may_pause():
             return
-        if not self.breaker.failed(self._clock.monotonic()):
-            return
+        is_paused_now = self.breaker.failed(self._clock.monotonic())
+        if self.peers is not None:
+            tell = self.peers.opened if is_paused_now else self.peers.failed
+            tell(self.live.server_id, error)
+        if is_paused_now:
+            self._pause(error)
+
+    def pause(self, error: dict[str, Any]) -> bool:
+        """Pause the server, since replicas saw it fail too often; returns whether that is news."""
+        is_news = self.breaker.open(self._clock.monotonic() + PAUSE_S)
+        if is_news:
+            self._pause(error)
+            self._changed()
+        return is_news
+
+    def _pause(self, error: dict[str, Any]) -> None:
         self._paused_by = error
+        self._arm_probe()
+        # The retries of the connection itself must not disturb the pause.
+        self._work.start(self.live.disconnect(Closing.KILL), f"pause {self.live.server_id}")
+
+    def _arm_probe(self) -> None:
         until = self.breaker.paused_until
         assert until is not None
         if self._probe is not None:
             self._probe.cancel()
         self._probe = self._clock.call_at(until, self._try_again)
-        # The retries of the connection itself must not disturb the pause.
-        self._work.start(self.live.disconnect(Closing.KILL), f"pause {self.live.server_id}")
 
     def _try_again(self) -> None:
         self._probe = None
+        if self.peers is None:
+            self._start_probe()
+        else:
+            self._work.start(self._probe_in_turn(self.peers), f"probe {self.live.server_id}")
+
+    async def _probe_in_turn(self, peers: BreakerPeers) -> None:
+        """Of all replicas one probes; the others hear how that went."""
+        if await peers.may_probe(self.live.server_id):
+            self._start_probe()
+        elif self.breaker.paused_until is not None:
+            self.breaker.open(self._clock.monotonic() + PROBE_TURN_S)
+            self._arm_probe()
+
+    def _start_probe(self) -> None:
         with suppress(InspectorError):  # the entry can no longer be used; its state says so
             self.start()
 

@@ -15,6 +15,7 @@ import msgspec
 from mcplens.bus import Bus
 from mcplens.clock import Clock, SystemClock
 from mcplens.config.model import ServerEntry, SessionMode, Settings
+from mcplens.downstream.breaker import BreakerPeers
 from mcplens.downstream.capabilities_cache import CapabilitiesCache, ServerCapabilities
 from mcplens.downstream.client_setup import ClientSetup, DefaultSetup
 from mcplens.downstream.list_fetcher import ListFetcher
@@ -86,6 +87,7 @@ class ServerConnection:
             on_new_client=self._new_client,
             check=check,
         )
+        self._breaker_peers: BreakerPeers | None = None
         self._sessions = self._make_sessions()
         self._fetcher = ListFetcher(
             self.lists, clock, stale_for_s=options.stale_for_s, changed=self._list_changed
@@ -105,9 +107,11 @@ class ServerConnection:
         live, clock = self.live, self._clock
         if self.mode == "per-call":
             return PerCallSessions(live, clock, self._state_changed, self._equip_for_one)
-        return PersistentSession(
+        session = PersistentSession(
             live, clock, self._state_changed, may_pause=lambda: self._options.keeps_ready
         )
+        session.peers = self._breaker_peers
+        return session
 
     def __repr__(self) -> str:
         return f"<ServerConnection {self.server_id} {self.status.value} {self.lists!r}>"
@@ -135,6 +139,11 @@ class ServerConnection:
     def status(self) -> ServerStatus:
         return self._sessions.state.status
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether there is a session that stays open."""
+        return self._sessions.ready_client is not None
+
     # -- operations that give a result or an error ---------------------------------------------
 
     async def connect(self) -> Result[None]:
@@ -148,6 +157,10 @@ class ServerConnection:
     async def disconnect(self) -> None:
         """Close the session, if there is one; the next operation opens a new one."""
         await self._owner.do_now(self._sessions.close)
+
+    async def halt(self) -> None:
+        """Kill the server's process, or cut the connection; the next operation connects again."""
+        await self._owner.do_now(lambda: self._sessions.close(Closing.KILL))
 
     async def get_capabilities(self, force_refresh: bool = False) -> Result[ServerCapabilities]:
         """What the server offers; no connection is made while what is known is fresh."""
@@ -286,6 +299,24 @@ class ServerConnection:
             self._sessions.start()
         except InspectorError:
             self._state_changed()
+
+    def share_breaker(self, peers: BreakerPeers | None) -> None:
+        """Count failures together with other replicas from now on; None: alone."""
+        self._breaker_peers = peers
+        if isinstance(self._sessions, PersistentSession):
+            self._sessions.peers = peers
+
+    def pause(self, error: dict[str, Any]) -> bool:
+        """Pause the server, which failed too often; returns whether that is news."""
+        sessions = self._sessions
+        return isinstance(sessions, PersistentSession) and sessions.pause(error)
+
+    def resume(self) -> None:
+        """End a pause: another replica reached the server."""
+        sessions = self._sessions
+        if isinstance(sessions, PersistentSession) and sessions.breaker.paused_until is not None:
+            sessions.stop_pausing()
+            self.start()
 
     def update_call_timeout(self, seconds: float | None) -> None:
         """For calls from now on; None: no limit."""

@@ -15,6 +15,7 @@ _NAMED: Final = "token "
 _USER: Final = "user "
 _OWN: Final = "gateway "
 _OF_VIEW: Final = "view "
+_REPLICA: Final = "replica "
 
 
 @lru_cache(maxsize=64)  # only of tokens that are valid here
@@ -42,6 +43,15 @@ def of_user(issuer: str, subject: str) -> str:
     return f"{_USER}{issuer} {subject}"
 
 
+def of_replica(name: str) -> str:
+    """Another replica of this gateway, for clients of its own."""
+    return _REPLICA + name
+
+
+def is_replica(caller: str) -> bool:
+    return caller.startswith(_REPLICA)
+
+
 def is_user(caller: str) -> bool:
     """Whether the caller is one person of an identity provider, or has a token of their own."""
     return caller.startswith((_USER, _NAMED))
@@ -54,6 +64,8 @@ def name_of(caller: str) -> str:
         return caller.removeprefix(_NAMED)
     if caller.startswith(_USER):
         return caller.removeprefix(_USER).partition(" ")[2]
+    if caller.startswith(_REPLICA):
+        return f"the replica {caller.removeprefix(_REPLICA)}"
     if caller.startswith(_OWN):
         return "the gateway's token"
     return "the view's token" if caller.startswith(_OF_VIEW) else ""

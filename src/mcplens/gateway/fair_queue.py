@@ -17,20 +17,20 @@ class FairQueue(Generic[T]):
 
     def __init__(self) -> None:
         self._of_client: OrderedDict[str, deque[T]] = OrderedDict()
-        self._size = 0
+        self.size = 0  # for who asks often; `len` is a call
 
     def __repr__(self) -> str:
-        return f"<FairQueue {self._size} of {len(self._of_client)} clients>"
+        return f"<FairQueue {self.size} of {len(self._of_client)} clients>"
 
     def __len__(self) -> int:
-        return self._size
+        return self.size
 
     def count_of(self, client: str) -> int:
         return len(self._of_client.get(client, ()))
 
     def add(self, client: str, item: T) -> None:
         self._of_client.setdefault(client, deque()).append(item)
-        self._size += 1
+        self.size += 1
 
     def take(self) -> T | None:
         """The oldest item of the client whose turn it is; None if nothing waits."""
@@ -38,7 +38,7 @@ class FairQueue(Generic[T]):
             return None
         client, items = next(iter(self._of_client.items()))
         item = items.popleft()
-        self._size -= 1
+        self.size -= 1
         if items:
             self._of_client.move_to_end(client)
         else:
@@ -51,7 +51,7 @@ class FairQueue(Generic[T]):
         if items is None or item not in items:
             return False
         items.remove(item)
-        self._size -= 1
+        self.size -= 1
         if not items:
             del self._of_client[client]
         return True
@@ -68,5 +68,5 @@ class FairQueue(Generic[T]):
         count, client = self.longest()
         if count <= self.count_of(newcomer) + 1:
             return None
-        self._size -= 1
+        self.size -= 1
         return self._of_client[client].pop()  # it has two or more, so some stay

@@ -59,6 +59,7 @@ from mcplens.session.question_handler import ServerRequest
 if TYPE_CHECKING:
     from mcplens.gateway.approvals import Approvals
     from mcplens.gateway.handler import InboundHandler
+    from mcplens.gateway.shared_state import SharedState
     from mcplens.gateway.telemetry import Telemetry
 
 # Our mark in the capabilities of a gateway: which gateways a client reaches through it.
@@ -101,6 +102,7 @@ class Gateway(ServerListener):
         self.client_sessions = ClientSessions(self)
         self.statistics = CallStatistics()
         self.stateless_uses = StatelessUses()
+        self.shared: SharedState | None = None  # what replicas share; set by who starts it
         self.call_limits = CallLimits(self.settings.limits, clock)
         self.refused_requests = RefusedRequests(self)
         self.audit_log: AuditLog | None = None  # set by who starts the gateway
@@ -331,7 +333,12 @@ class Gateway(ServerListener):
 
     def is_loop(self, connection: ServerConnection) -> bool:
         """Whether a server leads back to this very gateway, directly or through another."""
-        return self.id in gateways_behind(connection)
+        return connection.live.detour is None and self.id in gateways_behind(connection)
+
+    def is_elsewhere(self, server_id: str) -> bool:
+        """Whether another replica runs a server, and its calls are passed on there."""
+        connection = self.servers.get(server_id)
+        return connection is not None and connection.live.detour is not None
 
     def offered(self) -> list[ServerConnection]:
         """The servers that this gateway is for; a web UI beside it may have others too."""
@@ -353,7 +360,8 @@ class Gateway(ServerListener):
         """This gateway and those behind it, for the mark in our capabilities."""
         found = {self.id: None}
         for connection in self.offered():
-            found |= dict.fromkeys(gateways_behind(connection))
+            if connection.live.detour is None:  # another replica is this very gateway
+                found |= dict.fromkeys(gateways_behind(connection))
         return list(found)
 
     def catalog(self, view: View, of_user: Iterable[ServerLists] = ()) -> ViewCatalog:
@@ -442,6 +450,7 @@ class Gateway(ServerListener):
         self.tasks.close()
         await self.client_sessions.close()
         await self.users.close()
+        await self.call_limits.close()
         await self._work.end()
         await self.era_sessions.close()
 

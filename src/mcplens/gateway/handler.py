@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from mcplens.downstream.server_connection import ServerConnection
 from mcplens.errors import InspectorError, ServerError, classify
+from mcplens.gateway import callers
 from mcplens.gateway.catalog import ChangedList, Kind
 from mcplens.gateway.gateway import Gateway, Stage
 from mcplens.gateway.inbound_call import MAX_NAME, NOT_CACHED, InboundCall
@@ -63,6 +64,7 @@ HANDSHAKE_ONLY: Final = frozenset(
 STATELESS_ONLY: Final = frozenset({"server/discover", "subscriptions/listen", "tasks/update"})
 # These go on with what a server has begun: it may wait for them, so they wait for no place.
 _CONTINUATIONS: Final = frozenset({"tasks/cancel", "tasks/update"})
+_ELSEWHERE: Final = "try again: if that replica is gone, another runs it soon"
 # What a server wrote of itself is passed on up to this length.
 MAX_INSTRUCTIONS: Final = 100_000
 
@@ -199,6 +201,8 @@ class InboundHandler(ABC):
         message, advice = naming(server_id, error), advice_for(server_id, error)
         if self.gateway.users.lost_sign_in(call, error):
             advice = "call again, to be offered a sign-in"
+        if self.gateway.is_elsewhere(server_id):
+            message, advice = f"{message}; it runs on another replica", _ELSEWHERE
         data = {"code": error.code, "server": server_id}
         if advice is not None:
             message, data["advice"] = f"{message}. To do: {advice}", advice
@@ -231,9 +235,13 @@ class InboundHandler(ABC):
         call.name = _name_in(params)
         if self.gateway.users.sessions is not None:
             call.is_after_sign_in = take_answers(params)
-        call.is_continuation = method in _CONTINUATIONS or "requestState" in params
+        call.is_continuation = (
+            method in _CONTINUATIONS
+            or "requestState" in params
+            or callers.is_replica(call.client.peer.caller)  # which has counted it already
+        )
         if not call.is_counted:
-            self.gateway.call_limits.admit(call)
+            await self.gateway.call_limits.admitted(call)
         try:
             return await self.passed_on(call, params)
         except InputNeeded as needed:

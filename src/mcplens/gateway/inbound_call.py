@@ -89,6 +89,13 @@ def has_logging(connection: ServerConnection) -> bool:
 class InboundCall:
     """A request of a client's that is being served."""
 
+    # Of few calls; as defaults of the class they cost the others nothing.
+    is_counted_in_view = False
+    is_continuation = False  # of a call that a server works on already: it waits for no place
+    waited_s = 0.0  # for its place
+    is_place_shared = False  # the store knows of it
+    shared_places: tuple[str, ...] = ()  # of its client and its view, that the store knows of
+
     is_after_sign_in = False  # it comes again, after its client was asked to have the user sign in
     reason = ""  # why it is refused, for the audit log alone
     error_code: int | None = None  # of its answer, if that is an error
@@ -119,10 +126,7 @@ class InboundCall:
         self.declares_tasks = False  # to a 2026-07-28 server, for a client of 2025-11-25
         self.answered_id: RequestId | None = None  # of the last answered request to the server
         self.is_counted = False  # among the calls under way of its client
-        self.is_counted_in_view = False
-        self.is_continuation = False  # of a call that a server works on already: it never waits
         self.place: ServerPlaces | None = None  # that it has at its server
-        self.waited_s = 0.0  # for that place
         self.started_at = gateway.clock.monotonic()
         self.task: asyncio.Task[None] | None = None
         self.sent: SentCall | None = None  # while no task serves it

@@ -71,6 +71,8 @@ def status(gateway: Gateway) -> dict[str, Any]:
         "is_draining": gateway.is_draining,
         "replica": _replica(gateway.replica),
         "calls_in_flight": gateway.running_calls,
+        "limits": gateway.call_limits.mode,
+        "singletons": {} if gateway.shared is None else gateway.shared.singletons.status(),
         "servers": [_server(gateway, one) for one in gateway.offered()],
         "clients": [
             {

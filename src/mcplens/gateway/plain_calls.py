@@ -74,6 +74,8 @@ class PlainCalls:
                 return False
             call.name = name[:MAX_NAME]
             limits = gateway.call_limits
+            if limits.shared is not None:
+                return False  # a task asks the store
             limits.admit(call)
             if not limits.take_place(call, connection):
                 return False  # a task waits for a place

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
-from typing import Final
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 import msgspec
@@ -45,6 +45,10 @@ from mcplens.version import VERSION
 _FILES_PER_SERVER: Final = 8
 _FILES_OF_OUR_OWN: Final = 128
 CLIENT_INFO: Final = {"name": "mcplens-gateway", "version": VERSION}
+
+
+if TYPE_CHECKING:
+    from mcplens.gateway.shared_state import SharedState
 
 
 class Published(msgspec.Struct, frozen=True):
@@ -230,6 +234,12 @@ class GatewayService:
         self._configurations = ReplicaConfigurations(self.gateway)
         self._configurations.use(self._digest())
         self.gateway.left_out = left_out(self.entries, configuration)
+        self.shared: SharedState | None = None
+        if self.published.settings.is_shared:
+            from mcplens.gateway.shared_state import SharedState
+
+            self.shared = SharedState(self.gateway, self.published.settings)
+            self.gateway.shared = self.shared
         records = self._records(configuration, state_folder or current_state_folder())
         self.approvals = Approvals(self.gateway, records)
         self.gateway.approvals = self.approvals
@@ -275,6 +285,8 @@ class GatewayService:
             self.servers.apply(servers, configuration.settings)
         elif before != {entry.name for entry in servers}:
             self.gateway.servers_changed()  # one may have been switched on or off
+        if self.shared is not None:
+            self.shared.singletons.follow()
 
     def _digest(self) -> str:
         keys = self.published.settings.replica.keys
@@ -312,28 +324,30 @@ class GatewayService:
             ConfigurationError: the packages for telemetry are not installed.
         """
         self._start_telemetry()
-        await self.gateway.replica.open()
-        await self.approvals.start()
-        if not self._owns_servers:
-            try:
-                yield
-            finally:
-                await self._close()
-            return
-        left_out = set(without)
+        replica = self.gateway.replica
+        async with AsyncExitStack() as stack:
+            await replica.open()
+            stack.push_async_callback(replica.close)
+            if self.shared is not None:
+                await stack.enter_async_context(self.shared.running())
+            await self.approvals.start()
+            if self._owns_servers:
+                left_out = set(without)
+                used = [entry for entry in self.entries if entry.name not in left_out]
+                await stack.enter_async_context(self._started(used))
+            stack.push_async_callback(self._close)
+            yield
+
+    @asynccontextmanager
+    async def _started(self, entries: Sequence[ServerEntry]) -> AsyncIterator[None]:
         async with self.servers:
-            used = [entry for entry in self.entries if entry.name not in left_out]
-            self.servers.apply(used, self._settings)
+            self.servers.apply(entries, self._settings)
             self.servers.start()
-            try:
-                yield
-            finally:
-                await self._close()
+            yield
 
     async def _close(self) -> None:
         await self.approvals.close()
         await self.gateway.close()
-        await self.gateway.replica.close()
         if self.gateway.telemetry is not None:
             await self.gateway.telemetry.close()
 
@@ -384,15 +398,21 @@ class GatewayService:
             default_view=self.published.default_view,
             has_sse=has_sse,
         )
+        if self.shared is not None:
+            app.replica_access = self.shared.access
         async with serve_app(
             app, listener, host=host, max_message_bytes=limits.max_message_bytes, close=app.close
         ) as served:
             replica = self.gateway.replica
             await replica.join(served.url(""))
+            if self.shared is not None and replica.address is not None:
+                self.shared.singletons.use_address(replica.address)
             try:
                 yield served
             finally:
                 settings = self.published.settings
+                if self.shared is not None:
+                    self.shared.singletons.stop_taking()
                 await self.gateway.drain(settings.drain_s, notice_s=settings.notice_s)
                 await access.close()
                 await replica.leave()

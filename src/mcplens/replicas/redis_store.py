@@ -172,8 +172,14 @@ class RedisStore(StateStore):
             raise StoreUnavailable(f"the shared store ({self.name}) is not open", store=self.name)
         if self._state.status == "down":
             raise self._unavailable()
+        task = asyncio.current_task()
+        cancelled = 0 if task is None else task.cancelling()
         try:
             reply = await _execute(self._client, *command)
+            if task is not None and task.cancelling() > cancelled:
+                # Before Python 3.12 `wait_for`, which the client uses, loses a cancellation that
+                # comes together with the reply; the task would never end.
+                raise asyncio.CancelledError
         except NoScriptError:
             raise
         except OutOfMemoryError as problem:

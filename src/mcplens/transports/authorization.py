@@ -46,7 +46,9 @@ class Authorizer(Protocol):
             InspectorError: the server wants a sign-in, and it failed.
         """
 
-    def headers(self, method: str, url: object) -> Mapping[str, str] | None:
+    def headers(
+        self, method: str, url: object, body: bytes | None = None
+    ) -> Mapping[str, str] | None:
         """What a request carries to be let in; None while nobody signed in.
 
         `url` is whatever has the address as its text.

@@ -14,6 +14,7 @@ from typing import Final
 
 from mcplens.transports import watchdog
 from mcplens.transports.launch import Launch
+from mcplens.transports.lease_guard import LeaseGuard
 
 # The largest that Linux gives without privileges: a long line comes in fewer pieces.
 _PIPE_BYTES: Final = 1 << 20
@@ -25,9 +26,11 @@ _left_behind: list[ChildProcess] = []
 class ChildProcess:
     """One started server."""
 
-    def __init__(self, launch: Launch) -> None:
+    def __init__(self, launch: Launch, guard: LeaseGuard | None = None) -> None:
         reap_left_behind()
         watchdog.start()
+        if guard is not None:
+            guard.check()
         self._process = watchdog.OutlivingProcess(
             launch.argv,
             stdin=subprocess.PIPE,
@@ -41,6 +44,9 @@ class ChildProcess:
         self.pid = self._process.pid
         self.is_exit_published = False
         watchdog.watch(self.pid)
+        self._guard = guard
+        if guard is not None:
+            guard.started(self.pid)
         self.exited: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
         assert stdin is not None
@@ -81,6 +87,8 @@ class ChildProcess:
                 _left_behind.append(self)
         else:
             watchdog.forget(self.pid)
+            if self._guard is not None:
+                self._guard.ended(self.pid)
 
     def _watch_exit(self) -> None:
         loop = asyncio.get_running_loop()

@@ -205,7 +205,7 @@ class HttpExchange:
         self._started = client.clock.monotonic()
         headers = self._headers
         if client.authorizer is not None:
-            extra = client.authorizer.headers(self.method, self._url)
+            extra = client.authorizer.headers(self.method, self._url, body)
             self._sent_authorization = None if extra is None else extra.get("Authorization")
             headers = headers.with_extra(extra)
         shown = headers.shown

@@ -29,6 +29,7 @@ from mcplens.transports.base import DEFAULT_MAX_MESSAGE_BYTES, Closing, Outgoing
 from mcplens.transports.child_pipes import PipeReader, PipeWriter
 from mcplens.transports.child_process import ChildProcess, describe_exit, signal_name
 from mcplens.transports.launch import Launch, needs_shell_path, require_posix, resolve_launch
+from mcplens.transports.lease_guard import LeaseGuard
 
 _STDERR_LINE_BYTES: Final = 64 * 1024
 _LAST_WORDS: Final = 20
@@ -80,6 +81,7 @@ class StdioTransport(Transport):
         self._inherit_env = inherit_env
         self._close_wait_s = close_wait_s
         self._terminate_wait_s = terminate_wait_s
+        self.guard: LeaseGuard | None = None  # of a server that may run only under a lease
         self._child: ChildProcess | None = None
         self._stdin: PipeWriter | None = None
         self._readers: list[PipeReader] = []
@@ -141,7 +143,7 @@ class StdioTransport(Transport):
         require_posix(PLATFORM)
         launch = await self._resolve()
         try:
-            child = self._child = ChildProcess(launch)
+            child = self._child = ChildProcess(launch, self.guard)
         except OSError as problem:
             raise classify(problem, f"starting {launch.argv[0]}") from None
         # Arguments and environment may hold secrets.

@@ -96,7 +96,7 @@ class Watchdog:
 
     def watch(self, pgid: int) -> bool:
         """End this group when we are gone; False where no watchdog can be started."""
-        _check_group(pgid)
+        check_group(pgid)
         with self._lock:
             if pgid in self._groups:
                 return self.start()
@@ -113,7 +113,7 @@ class Watchdog:
 
     def finish(self, pgid: int, terminate_after_s: float, kill_after_s: float) -> bool:
         """Leave the rest of the ladder to the watchdog, which goes on with it when we exit."""
-        _check_group(pgid)
+        check_group(pgid)
         line = f"end {pgid} {_ticks(terminate_after_s)} {_ticks(kill_after_s)}"
         with self._lock:
             self._groups.pop(pgid, None)
@@ -184,7 +184,8 @@ class Watchdog:
             self._pipe = -1
 
 
-def _check_group(pgid: int) -> None:
+def check_group(pgid: int) -> None:
+    """Raises ValueError for what would signal others than a server."""
     # kill(2): -1 is every process there is, 0 our own group.
     if pgid <= 1 or pgid == os.getpgrp():
         raise ValueError(f"{pgid} is not the process group of a server")

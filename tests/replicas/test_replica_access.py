@@ -1,0 +1,116 @@
+"""Requests of replicas at a real gateway: those that are forged are refused and noted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from yarl import URL
+
+import mcplens
+from mcplens.clock import SystemClock
+from mcplens.gateway.audit_log import AuditLog, tail
+from mcplens.gateway.replica_access import ReplicaAccess, ReplicaAuthorizer
+from mcplens.gateway.server_handler import path_of
+from mcplens.gateway.singletons import detour_entry
+from mcplens.replicas.request_signing import HEADER, RequestSigner, RequestVerifier
+from tests.gateway.harness import (
+    NEW,
+    OLD,
+    PATIENCE_S,
+    STDIO_DEMO,
+    RunningGateway,
+    entries_of,
+    running_gateway,
+    texts,
+)
+
+KEY, OTHER = "k" * 32, "o" * 32
+NAME = "the demo/1"
+BODY = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
+
+
+@asynccontextmanager
+async def holder(folder: Path) -> AsyncIterator[tuple[RunningGateway, Path]]:
+    """A gateway that is open to other replicas, and its audit log."""
+    log = folder / "audit.jsonl"
+    async with (
+        running_gateway({NAME: STDIO_DEMO}, token="a-token-of-clients") as gateway,
+        asyncio.timeout(PATIENCE_S),
+    ):
+        gateway.gateway.audit_log = AuditLog(log)
+        verifier = RequestVerifier([KEY], SystemClock())
+        gateway.app.replica_access = ReplicaAccess(verifier, lambda: gateway.origin)
+        yield gateway, log
+
+
+def signer(key: str = KEY) -> RequestSigner:
+    return RequestSigner([key], "second", SystemClock())
+
+
+@pytest.mark.parametrize("version", [OLD, NEW])
+async def test_a_replica_uses_a_server_of_another_like_any_other_server(
+    tmp_path: Path, version: str
+) -> None:
+    async with holder(tmp_path) as (gateway, log):
+        (entry,) = entries_of({NAME: {**STDIO_DEMO, "singleton": True}})
+        url = detour_entry(entry, gateway.origin).url
+        assert url is not None
+        authorizer = ReplicaAuthorizer(signer(), gateway.origin)
+        options: dict[str, Any] = {"authorizer": authorizer, "protocol_version": version}
+        async with mcplens.connect(url, sse_fallback=False, **options) as client:
+            assert texts(await client.call_tool("add", {"a": 1, "b": 2})) == "3"
+        gateway.gateway.audit_log.close()  # type: ignore[union-attr]
+        lines = tail(log, 50)
+        assert {line["caller"] for line in lines if line["method"] == "tools/call"} == {
+            "the replica second"
+        }
+
+
+async def test_forged_changed_repeated_and_misdirected_requests_are_refused_and_noted(
+    tmp_path: Path,
+) -> None:
+    async with holder(tmp_path) as (gateway, log), aiohttp.ClientSession() as session:
+        path = path_of(NAME)
+
+        async def post(value: str, path: str = path, body: bytes = BODY) -> tuple[int, str]:
+            headers = {
+                HEADER: value,
+                "Content-Type": "application/json",
+                "Accept": "application/json, text/event-stream",
+            }
+            url = URL(gateway.url(path), encoded=True)
+            async with session.post(url, data=body, headers=headers) as response:
+                return response.status, await response.text()
+
+        def signed(**changes: Any) -> str:
+            given = {"receiver": gateway.origin, "method": "POST", "path": path, "body": BODY}
+            return signer(changes.pop("key", KEY)).sign(**given | changes)
+
+        assert (await post("v1 forged 0 0 0"))[0] == 401
+        assert (await post(signed(key=OTHER)))[0] == 401
+        assert (await post(signed(receiver="http://10.0.0.9:1")))[0] == 401
+        assert (await post(signed(), body=BODY + b" "))[0] == 401
+        assert (await post(signed(path="/mcp"), path="/mcp"))[0] == 403
+        assert (await post(signed(path="/status"), path="/status"))[0] == 403
+        value = signed()
+        assert (await post(value))[0] != 401
+        status, text = await post(value)
+        assert status == 401
+        assert "the request came before" in text
+        gateway.gateway.audit_log.close()  # type: ignore[union-attr]
+        refused = [line for line in tail(log, 50) if line["outcome"] == "refused"]
+        assert len([line for line in refused if line["client"] == "?"]) == 7
+
+
+def test_an_entry_of_another_replica_starts_nothing() -> None:
+    (entry,) = entries_of({NAME: {**STDIO_DEMO, "env": {"A": "b"}, "singleton": True}})
+    found = detour_entry(entry, "http://10.0.0.1:80")
+    assert found.command is None
+    assert found.env == {}
+    assert found.url == "http://10.0.0.1:80/servers/the%20demo%2F1/mcp"
