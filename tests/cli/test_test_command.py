@@ -99,19 +99,23 @@ def test_files_have_processes_of_their_own_and_the_trace_of_a_failure_opens(shel
         "  - {name: notes, call: notes-write, with: {note: mine}}\n"
         "  - {name: reads, call: notes-read, expect: {text: {matches: '^[^,]*mine[^,]*$'}}}\n"
         "  - {name: wrong, call: echo, with: {text: a}, expect: {text: b}}\n"
+        "  - {name: kept, call: echo, with: {text: a}, expect: {snapshot: true}}\n"
     )
+    kept = {"format": "mcplens-snapshots", "version": 1, "snapshots": {"kept": {"content": []}}}
     for name in ("one", "two", "three"):  # each would see the notes of the others
         put(shell, name, text)
+        (shell.home / f"{name}.mcp.snap.json").write_text(json.dumps(kept))
     ran = shell.run("test", "--yes", "--trace-dir", "traces", "-j", "3")
     assert ran.code == exit_codes.FAILED
-    assert "6 passed, 3 failed" in ran.err, ran.text
+    assert "6 passed, 6 failed" in ran.err, ran.text
+    assert "If the new answers are right, write them with --update" in ran.err
     command = next(line for line in ran.text.splitlines() if "open it: " in line)
     words = command.partition("open it: mcplens ")[2].split()
     assert words[:2] == ["web", "--show"]
     trace = shell.home / words[2]
     assert trace.is_file()
     web = subprocess.Popen(
-        [MCPLENS, *words, "--no-open", "--port", "0"],
+        [MCPLENS, *words, "--no-open", "--port", "0", "--collection", "new.mcp.yaml"],
         cwd=shell.home, env=shell.environment, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
@@ -120,6 +124,9 @@ def test_files_have_processes_of_their_own_and_the_trace_of_a_failure_opens(shel
     finally:
         web.send_signal(signal.SIGTERM)
         web.communicate(timeout=LIMIT_S)
+    assert (shell.home / "new.mcp.yaml").read_text() == "version: 1\ntests: []\n"
+    nothing = shell.run("web", "--collection", "new.yaml", "--no-open")
+    assert "there is no file new.yaml; the name of a new one ends in .mcp.yaml" in nothing.err
     unknown = shell.run("web", "--show", "nothing", "--no-open")
     assert "no run 'nothing'" in unknown.err
 

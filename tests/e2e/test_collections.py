@@ -179,6 +179,8 @@ def test_a_call_is_saved_as_a_test_where_it_was_made_and_in_traffic(
     expect(panel).to_contain_text("Done")
     panel.get_by_role("button", name="Save", exact=True).click()
     page.get_by_label("Name", exact=True).fill("says it")
+    named = str(home / "team.mcp.yaml")  # at the start
+    expect(page.get_by_role("combobox", name="Collection")).to_have_value(named)
     page.get_by_role("combobox", name="Collection").fill("checks")
     opened.shoot("save-as-test")
     page.get_by_role("button", name="Save as test").click()

@@ -201,7 +201,12 @@ tests:
 async def test_a_snapshot_is_written_compared_and_free_of_secrets_and_times(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = {"id": "123e4567-e89b-12d3-a456-426614174000", "at": "2026-11-17T15:00:00Z", "n": 1}
+    words: dict[str, Any] = {
+        "id": "123e4567-e89b-12d3-a456-426614174000",
+        "at": "2026-11-17T15:00:00Z",
+        "n": 1,
+    }
+    words["seen"] = 1794945119.7721
     monkeypatch.setenv("WORDS", json.dumps({**words, "api_key": "sk-first-secret-1"}))
     _, steps = await ran(tmp_path, SNAPSHOT)
     assert all("write it with --update" in step.problems[0] for step in steps.values())
@@ -212,6 +217,7 @@ async def test_a_snapshot_is_written_compared_and_free_of_secrets_and_times(
     assert "sk-first-secret-1" not in text
     assert all(sign in text for sign in ("‹masked›", "‹uuid›", "‹time›", "‹ignored›"))
     words = {"id": "99999999-e89b-12d3-a456-426614174000", "at": "2027-01-01 10:00:00", "n": 1}
+    words["seen"] = 1794945286.31
     monkeypatch.setenv("WORDS", json.dumps({**words, "api_key": "sk-second-secret-2"}))
     for protocol in ("2025-11-25", "2026-07-28"):
         _, steps = await ran(tmp_path, SNAPSHOT, protocol=protocol)

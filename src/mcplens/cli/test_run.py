@@ -140,3 +140,15 @@ class TestRun:
         if self._is_json:
             return
         output.note(f"{counted} in {took_s:.1f} s", fg="red" if counted.failed else "green")
+        problems = (
+            problem
+            for file in self._outcomes
+            for step in file.steps
+            if step.status == "failed"
+            for problem in step.problems
+        )
+        if any(problem.startswith("snapshot") for problem in problems):
+            output.note(
+                "If the new answers are right, write them with --update; what differs each time is "
+                "left out by `snapshot: {ignore: [JSONPath]}`."
+            )

@@ -69,7 +69,8 @@ def web_options(function: F) -> F:
         ),
         click.option(
             "--collection", "collections", multiple=True, metavar="FILE",
-            help="Show this file of saved calls too, and let the page write it; may be repeated.",
+            help="Show this file of saved calls and tests too, and let the page write it; it is "
+                 "made if there is none. May be repeated.",
         ),
         click.option(
             "--show", "shown_run", metavar="RUN|TRACE",
@@ -131,6 +132,7 @@ async def _serve(flags: CommandOptions, target: str | None, serving: WebOptions)
 
     _calm_collector()
     path = _path_to_show(serving)
+    _make_missing(serving.collections)
     host = serving.host
     stop = asyncio.Event()
     if os.name == "posix":
@@ -174,6 +176,26 @@ def _calm_collector() -> None:
     """A large answer has a hundred thousand objects; garbage collection would double its cost."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
+
+
+def _make_missing(paths: tuple[str, ...]) -> None:
+    """Make the files that are named and not there, for the calls that are saved to them.
+
+    Raises:
+        UsageError: the name is not that of a collection.
+        ConfigurationError: a file cannot be written.
+    """
+    from mcplens.collections.folder import SUFFIX, make_given
+
+    for path in paths:
+        if os.path.lexists(path):
+            continue
+        if not path.endswith(SUFFIX):
+            raise click.UsageError(
+                f"there is no file {path}; the name of a new one ends in {SUFFIX}"
+            )
+        make_given(path)
+        output.note(f"mcplens: made {path}, for the calls and tests that you save")
 
 
 def _path_to_show(serving: WebOptions) -> str:

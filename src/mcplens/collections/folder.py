@@ -17,8 +17,13 @@ from typing import Any, Final
 import msgspec
 
 from mcplens.collections.model import Collection, read_collection
-from mcplens.config.environment import Environment, user_config_folder, user_state_folder
-from mcplens.config.files import BACKUP_SUFFIX, invalid, read_text, write_text
+from mcplens.config.environment import (
+    Environment,
+    current_environment,
+    user_config_folder,
+    user_state_folder,
+)
+from mcplens.config.files import BACKUP_SUFFIX, invalid, read_text, replace_text, write_text
 from mcplens.errors import ConfigurationError, InspectorError
 from mcplens.protocol.yaml_values import LARGEST_BYTES, YamlProblem
 
@@ -180,7 +185,10 @@ class CollectionFolder:
         self._check_ours(file)
         with self._lock:
             self._check_unchanged(former)
-            write_text(file.path, text)
+            if file.is_given:  # a project has its own history, and no use for a backup beside it
+                replace_text(file.path, text)
+            else:
+                write_text(file.path, text)
             if self.is_confirmed(former.digest):
                 self._remember(digest_of(text), file)
         return self.read(file)
@@ -290,6 +298,18 @@ def digest_of(text: str) -> str:
 def given_file(here: Environment, path: str) -> CollectionFile:
     """A file that a person named by its path."""
     return _given(here.absolute(path, here.cwd))
+
+
+def make_given(path: str) -> None:
+    """Make an empty file that a person named by its path.
+
+    Raises:
+        ConfigurationError: it cannot be written.
+    """
+    here = current_environment()
+    file = given_file(here, path)
+    replace_text(file.path, NEW_FILE)
+    CollectionFolder(here).confirm_digest(digest_of(NEW_FILE), file)
 
 
 def changed_on_disk(path: str) -> InspectorError:

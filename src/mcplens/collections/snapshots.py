@@ -45,6 +45,8 @@ RULES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?(?![\w:])"
         ),
     ),
+    # Seconds since 1970 with a fraction; without one it may be any number.
+    ("time", re.compile(r"(?<![\w.])1[4-9]\d{8}\.\d+(?![\w.])")),
     ("port", re.compile(r"(?<=\b127\.0\.0\.1:)\d{2,5}\b|(?<=\blocalhost:)\d{2,5}\b")),
     ("address", re.compile(r"\b0x[0-9a-f]{6,16}\b", re.I)),
 )
@@ -89,11 +91,18 @@ def _steady(value: Any) -> Any:
         }
     if isinstance(value, list):
         return [_steady(one) for one in value]
+    if isinstance(value, float) and _is_time(value):
+        return "‹time›"
     if not isinstance(value, str):
         return value
     for name, pattern in RULES:
         value = pattern.sub(f"‹{name}›", value)
     return value if len(value) <= _LONGEST_TEXT else _short(value)
+
+
+def _is_time(value: float) -> bool:
+    """Whether a number is a time of these years: seconds since 1970 with a fraction."""
+    return 1.4e9 <= value < 2e9 and not value.is_integer()
 
 
 def _short(text: str) -> str:

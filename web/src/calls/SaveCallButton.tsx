@@ -1,9 +1,10 @@
 // Saves a call to a collection, with a name and a description.
 import { ActionIcon, Button, Popover } from "@mantine/core";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useEffect, useState } from "react";
 import type { CallView } from "../api/types";
 import { Icon } from "../components/Icon";
-import { usePreference } from "../state/browserStorage";
+import { useDraft, usePreference } from "../state/browserStorage";
+import { command } from "../state/commands";
 import { CollectionField, NameAndDescription } from "./SavedCallFields";
 import { saveCall } from "./savedCalls";
 
@@ -31,10 +32,23 @@ export function SaveForm({ serverId, canBeCall, onSave, onDone }: FormProps) {
   const [name, setName] = useState("");
   const [description, setDescription] = useState("");
   const [last, setLast] = usePreference("saved.collection", "");
-  const [key, setKey] = useState(last || safeName(serverId));
+  const [chosen, setChosen] = useDraft("saved.collection", "");
+  const [key, setKey] = useState(chosen || last || safeName(serverId));
+  useEffect(() => {
+    if (chosen) return;
+    // Who names a file at the start means to save to it.
+    command("ListCollections", {}).then(
+      ({ files }) => {
+        const given = files.find((file) => file.is_given);
+        if (given) setKey(given.key);
+      },
+      () => {},
+    );
+  }, [chosen]);
   const save = async (is_test: boolean): Promise<void> => {
     if (!(await onSave({ key: key.trim(), name, description, is_test }))) return;
     setLast(key.trim());
+    setChosen(key.trim());
     onDone();
   };
   const submit = (form: FormEvent): void => {
