@@ -10,7 +10,10 @@ from typing import Any, Final
 
 import msgspec
 
+from mcplens.contracts.pointers import join
 from mcplens.mocking.params_matching import MaskedValue, shown
+from mcplens.protocol.json_comparison import MISSING
+from mcplens.protocol.json_comparison import differences as compare
 
 # Hints for caching, and what only means something to the server that gave it.
 _LEFT_OUT: Final = ("ttlMs", "cacheScope")
@@ -19,7 +22,7 @@ _MASKED: Final = "‹masked›"
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """Where two answers differ; what is absent is None, and `shown` as nothing."""
+    """Where two answers differ, and both as text."""
 
     pointer: str
     recorded: str
@@ -76,35 +79,11 @@ def _without_masks(value: Any) -> Any:
     return [_without_masks(item) for item in value] if isinstance(value, list) else value
 
 
-def differences(recorded: Any, live: Any, pointer: str = "") -> Iterator[Difference]:
-    """Where two JSON values differ."""
-    if isinstance(recorded, dict) and isinstance(live, dict):
-        for key in dict.fromkeys([*recorded, *live]):
-            below = f"{pointer}/{str(key).replace('~', '~0').replace('/', '~1')}"
-            if key not in recorded:
-                yield Difference(below, "nothing", shown(live[key]))
-            elif key not in live:
-                yield Difference(below, shown(recorded[key]), "nothing")
-            else:
-                yield from differences(recorded[key], live[key], below)
-    elif isinstance(recorded, list) and isinstance(live, list):
-        before, now = _keyed(recorded), _keyed(live)
-        if before is not None and now is not None:
-            yield from differences(before, now, pointer)
-        elif len(recorded) == len(live):
-            for number, pair in enumerate(zip(recorded, live, strict=True)):
-                yield from differences(*pair, f"{pointer}/{number}")
-        else:
-            yield Difference(pointer, shown(recorded), shown(live))
-    elif shown(recorded) != shown(live) or recorded != live:
-        yield Difference(pointer, shown(recorded), shown(live))
+def differences(recorded: Any, live: Any) -> Iterator[Difference]:
+    """Where two answers differ."""
+    for path, before, now in compare(recorded, live, lists="named"):
+        yield Difference(join("", *path), _shown(before), _shown(now))
 
 
-def _keyed(items: list[Any]) -> dict[str, Any] | None:
-    """The items of a list by their names, so that one that was added moves no other."""
-    for key in ("name", "uri", "uriTemplate"):
-        names = [item.get(key) for item in items if isinstance(item, dict)]
-        found = [name for name in names if isinstance(name, str)]
-        if found and len(set(found)) == len(items):
-            return dict(zip(found, items, strict=True))
-    return None
+def _shown(value: Any) -> str:
+    return "nothing" if value is MISSING else shown(value)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from mcplens.contracts.canonical import decode
-from mcplens.mocking.params_matching import is_same, shown
+from mcplens.mocking.params_matching import shown
 from mcplens.mocking.recorded_calls import RecordedCall, Step
+from mcplens.protocol.json_comparison import is_same
 
 # The capability that a client needs to be asked.
 CAPABILITY_OF: Final = {

@@ -26,11 +26,12 @@ from mcplens.mocking.era_conversion import (
     shared_introduction,
 )
 from mcplens.mocking.mock_client import MockClient, Positions
-from mcplens.mocking.params_matching import is_same, own_params, shown
+from mcplens.mocking.params_matching import own_params, shown
 from mcplens.mocking.playback import NOT_RECORDED, NotRecorded, Playback, method_missing
 from mcplens.mocking.recorded_calls import RecordedCall, RecordedServer, describe
 from mcplens.protocol.eras import HANDSHAKE_VERSIONS, SUBSCRIPTION_ID, UNSUPPORTED_VERSION, Era
 from mcplens.protocol.frames import ABSENT, Frame, Kind, RequestId, parse
+from mcplens.protocol.json_comparison import is_same
 
 Timing = Literal["instant", "recorded"]
 Speaks = Literal["both", "recorded"]

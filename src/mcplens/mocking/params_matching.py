@@ -16,6 +16,7 @@ from typing import Any, Final
 import msgspec
 
 from mcplens.contracts.canonical import canonical, decode, without_surrogates
+from mcplens.protocol.json_comparison import Wildcard
 
 # The protocol's own members of `_meta`: 2026-07-28 writes them into every request.
 _OWN_META: Final = "io.modelcontextprotocol/"
@@ -32,7 +33,7 @@ _MOST_INTEGER: Final = 2**63 - 1
 Span = tuple[int, int, str | None]
 
 
-class MaskedValue(msgspec.Struct, frozen=True):
+class MaskedValue(msgspec.Struct, Wildcard, frozen=True):
     """Stands for a value that was masked; `pattern` for a text that was masked in part."""
 
     kind: str  # text, number, array or object
@@ -116,23 +117,6 @@ def _with_masks(value: Any, found: dict[str, MaskedValue]) -> Any:
         return found.get(whole[1], MaskedValue("text"))
     pattern = ".*".join(re.escape(part) for part in _SIGN.split(value)[::2])
     return MaskedValue("text", pattern)
-
-
-def is_same(recorded: Any, value: Any) -> bool:
-    """Whether a value is as recorded; a masked one equals every value of its kind."""
-    if isinstance(recorded, MaskedValue):
-        return recorded.matches(value)
-    if isinstance(recorded, dict):
-        if not isinstance(value, dict) or recorded.keys() != value.keys():
-            return False
-        return all(is_same(item, value[key]) for key, item in recorded.items())
-    if isinstance(recorded, list):
-        if not isinstance(value, list) or len(recorded) != len(value):
-            return False
-        return all(map(is_same, recorded, value))
-    if isinstance(recorded, bool) or isinstance(value, bool):
-        return recorded is value
-    return bool(recorded == value)
 
 
 def shown(value: Any) -> str:

@@ -20,13 +20,13 @@ from mcplens.mocking.params_matching import (
     Span,
     call_key,
     decode_masked,
-    is_same,
     likeness,
     own_params,
     shown,
 )
 from mcplens.protocol.eras import Era, era_of
 from mcplens.protocol.frames import RequestId
+from mcplens.protocol.json_comparison import is_same
 
 StepKind = Literal["notification", "question", "answer"]
 # Messages beyond this are on the disk.

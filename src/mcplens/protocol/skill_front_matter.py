@@ -111,9 +111,9 @@ def compare_front_matter(front: FrontMatter, skill: Skill) -> list[SkillFinding]
     if front.has_mark:
         text = f"{SKILL_FILE} begins with a byte order mark, which some readers do not accept"
         found.append(SkillFinding("frontmatter", text, False, "byte-order-mark", skill.uri))
-    older = {path for path, _, _ in differences(front.older, skill.frontmatter)}
-    for path, in_file, in_entry in differences(front.value, skill.frontmatter):
-        found.append(_difference(front, path, in_file, in_entry, older, skill.uri))
+    older = {one.where for one in differences(front.older, skill.frontmatter)}
+    for one in differences(front.value, skill.frontmatter):
+        found.append(_difference(front, one.where, one.one, one.other, older, skill.uri))
     if not any(finding.is_error for finding in found):
         found += [
             SkillFinding("yaml", text, False, "yaml-1.1", skill.uri) for text in front.quote

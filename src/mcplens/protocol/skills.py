@@ -339,8 +339,8 @@ def compare_entries(listed: Skill, got: Skill) -> tuple[SkillFinding, ...]:
     if max(depth_of(one_front), depth_of(other_front)) > DEEPEST:
         one_front = other_front = {}  # such an entry is broken, and says so
     found = [
-        SkillFinding("get", f"{path} differs", False, "", "", shown(one), shown(other))
-        for path, one, other in differences(one_front, other_front)
+        SkillFinding("get", f"{it.where} differs", False, "", "", shown(it.one), shown(it.other))
+        for it in differences(one_front, other_front)
     ]
     if listed.is_dynamic != got.is_dynamic:
         kinds = ["dynamic" if one.is_dynamic else "a list of files" for one in (listed, got)]

@@ -8,12 +8,13 @@ but true is never 1.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
 
 from mcplens.collections.shown_values import MASK, ValueMasker
+from mcplens.protocol.json_comparison import MISSING, Path
+from mcplens.protocol.json_comparison import differences as compare
 
 # A value in a message.
 _SHOWN: Final = 300
@@ -24,7 +25,7 @@ _MOST: Final = 10
 class Difference(msgspec.Struct, frozen=True):
     """Where two values differ: the path to it, and what is told."""
 
-    path: tuple[str | int, ...]
+    path: Path
     expected: Any = msgspec.UNSET
     actual: Any = msgspec.UNSET
     note: str = ""
@@ -55,50 +56,29 @@ def shown(value: Any, masker: ValueMasker, is_secret: bool = False) -> str:
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
 
 
-def path_text(path: tuple[str | int, ...]) -> str:
+def path_text(path: Path) -> str:
     joined = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     return joined.removeprefix(".")
 
 
 def differences(
-    expected: Any, actual: Any, path: tuple[str | int, ...] = (), *, is_exact: bool = False
+    expected: Any, actual: Any, path: Path = (), *, is_exact: bool = False
 ) -> list[Difference]:
     """The first few places where a value is not as expected."""
     found: list[Difference] = []
-    for one in _differences(expected, actual, path, is_exact):
-        found.append(one)
+    for one in compare(expected, actual, path, is_partial=not is_exact, lists="paired"):
+        found.append(_told(*one))
         if len(found) == _MOST:
             found.append(Difference(path, note="and more differences"))
             break
     return found
 
 
-def _differences(
-    expected: Any, actual: Any, path: tuple[str | int, ...], is_exact: bool
-) -> Iterator[Difference]:
-    if isinstance(expected, dict) and isinstance(actual, dict):
-        for key, one in expected.items():
-            if key not in actual:
-                yield Difference((*path, key), one)
-            else:
-                yield from _differences(one, actual[key], (*path, key), is_exact)
-        for key in actual if is_exact else ():
-            if key not in expected:
-                yield Difference((*path, key), actual=actual[key])
-    elif isinstance(expected, list) and isinstance(actual, list):
-        if len(expected) != len(actual):
-            note = f"expected {_count(expected)}, got {_count(actual)}"
-            yield Difference(path, note=note)
-        for at, (wanted, one) in enumerate(zip(expected, actual, strict=False)):
-            yield from _differences(wanted, one, (*path, at), is_exact)
-    elif not _are_equal(expected, actual):
-        yield Difference(path, expected, actual)
-
-
-def _are_equal(one: Any, other: Any) -> bool:
-    if isinstance(one, bool) or isinstance(other, bool):
-        return one is other
-    return bool(one == other)
+def _told(path: Path, wanted: Any, came: Any) -> Difference:
+    if isinstance(wanted, list) and isinstance(came, list):
+        return Difference(path, note=f"expected {_count(wanted)}, got {_count(came)}")
+    expected, actual = (msgspec.UNSET if one is MISSING else one for one in (wanted, came))
+    return Difference(path, expected, actual)
 
 
 def _count(items: list[Any]) -> str:
