@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mcplens.collections.yaml_edits import append_step, remove_step, replace_step
+from mcplens.collections.yaml_edits import append_step, append_steps, remove_step, replace_step
 from mcplens.protocol.yaml_values import parse
 
 TEXT = """\
@@ -113,6 +113,8 @@ def test_files_of_every_layout_can_be_changed(text: str) -> None:
     steps = before.get("tests") or []
     longer = append_step(text, NEW)
     assert parse(longer).value == {**before, "tests": [*steps, NEW]}
+    two = {**NEW, "name": "two"}
+    assert parse(append_steps(text, [NEW, two])).value["tests"] == [*steps, NEW, two]
     renamed = replace_step(longer, len(steps), {"name": "other"})
     assert parse(renamed).value["tests"] == [*steps, {**NEW, "name": "other"}]
     if steps:

@@ -142,20 +142,21 @@ def _cwd(cwd: str | None, path: str) -> dict[str, str]:
 
 
 def _write(path: str, steps: list[NewStep], servers: dict[str, Any]) -> list[str]:
-    """Add the tests to the file, one after the other; gives their names."""
+    """Add the tests to the file; gives their names."""
     from mcplens.collections.folder import CollectionFolder, digest_of, given_file
     from mcplens.collections.model import VERSION, step_fields
     from mcplens.collections.secret_arguments import without_secrets
+    from mcplens.collections.snapshots import Snapshots
     from mcplens.collections.test_file import TestFileProblem, read_test_file, sentence
     from mcplens.collections.variables import escape
-    from mcplens.collections.yaml_edits import append_step
+    from mcplens.collections.yaml_edits import append_steps
     from mcplens.collections.yaml_text import dump
     from mcplens.config.environment import current_environment
     from mcplens.config.files import read_text, replace_text
     from mcplens.config.secret_keys import find_keys_by_server
     from mcplens.known_secrets import known_secrets
     from mcplens.testing.selection import confirmations
-    from mcplens.workspace.saved_calls import write_snapshot
+    from mcplens.workspace.saved_calls import snapshot_value
 
     first = next(iter(servers.values()))
     text = dump({"version": VERSION, "server": first, "tests": []})
@@ -173,6 +174,8 @@ def _write(path: str, steps: list[NewStep], servers: dict[str, Any]) -> list[str
     is_seen = is_new or any(map(folder.is_confirmed, confirmations(path, digest_of(text), found)))
     taken = {step.name for step in found.steps}
     names: list[str] = []
+    added: list[dict[str, Any]] = []
+    snapshots = Snapshots(path)
     for step in steps:
         name = _free(step.name, taken)
         taken.add(name)
@@ -190,9 +193,11 @@ def _write(path: str, steps: list[NewStep], servers: dict[str, Any]) -> list[str
             arguments=without.arguments,
         )
         kept = {key: value for key, value in fields.items() if value is not None}
-        text = append_step(text, {**kept, "expect": step.expect})
+        added.append({**kept, "expect": step.expect})
         if (step.expect or {}).get("snapshot"):
-            write_snapshot(path, name, step.result, keys)
+            snapshots.put(name, snapshot_value(step.result, keys))
+    text = append_steps(text, added)
+    snapshots.write()
     replace_text(path, text)
     if is_seen:
         digest = confirmations(path, digest_of(text), read_test_file(text))[0]

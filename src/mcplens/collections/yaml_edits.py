@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from mcplens.collections.yaml_text import dump
@@ -22,7 +22,12 @@ _ORDER: Final = ("name", "description", "server", "call", "read", "prompt", "req
 
 def append_step(text: str, step: dict[str, Any]) -> str:
     """The text with one more step at its end."""
-    return _with_line_ends(text, lambda text: _append(text, step))
+    return append_steps(text, [step])
+
+
+def append_steps(text: str, steps: Sequence[dict[str, Any]]) -> str:
+    """The text with more steps at its end; it is parsed once for all of them."""
+    return _with_line_ends(text, lambda text: _append(text, steps))
 
 
 def replace_step(text: str, index: int, fields: dict[str, Any]) -> str:
@@ -42,17 +47,18 @@ def _with_line_ends(text: str, change: Callable[[str], str]) -> str:
     return change(text.replace("\r\n", "\n")).replace("\n", "\r\n")
 
 
-def _append(text: str, step: dict[str, Any]) -> str:
+def _append(text: str, steps: Sequence[dict[str, Any]]) -> str:
     root = parse(text)
     wanted = dict(root.value)
-    wanted["tests"] = [*(root.value.get("tests") or ()), step]
+    wanted["tests"] = [*(root.value.get("tests") or ()), *steps]
     tests = root.members.get("tests")
     changed = None
     if tests is not None and tests.items and not tests.is_flow:
         end = _line_end(text, _trimmed(text, tests.end))
-        block = _item(step, _dash_column(text, tests.items[-1]))
+        column, blank = _dash_column(text, tests.items[-1]), _blank(text, tests)
+        blocks = "".join(f"{blank}{_item(step, column)}" for step in steps)
         rest = text[end:] if text[end:].strip() else ""
-        changed = f"{text[:end]}\n{_blank(text, tests)}{block}{rest.removeprefix(_LINE)}"
+        changed = f"{text[:end]}\n{blocks}{rest.removeprefix(_LINE)}"
     return _checked(text, changed, wanted)
 
 

@@ -308,11 +308,16 @@ def write_snapshot(path: str, name: str, result: Any, keys: Iterable[str]) -> No
     Raises:
         ConfigurationError: the file of snapshots cannot be read or written.
     """
+    snapshots = Snapshots(path)
+    snapshots.put(name, snapshot_value(result, keys))
+    snapshots.write()
+
+
+def snapshot_value(result: Any, keys: Iterable[str]) -> Any:
+    """A result as its snapshot has it."""
     masker = ValueMasker(keys)
     masker.learn(result)
-    snapshots = Snapshots(path)
-    snapshots.put(name, comparable(result, masker))
-    snapshots.write()
+    return comparable(result, masker)
 
 
 def _change_snapshots(path: str, change: Callable[[Snapshots], None]) -> None:
