@@ -116,6 +116,8 @@ async def test_a_client_gets_the_same_from_the_server_and_from_its_recording(
     trace = str(tmp_path / "run.jsonl")
     tap = [MCPLENS, "tap", "--no-record", "--trace", trace, "--", *everything_argv()]
     live = await client(tap, "legacy")
+    offered = {tool["name"] for tool in live["tools"]}
+    assert offered == CALLS.keys() | {"trigger-url-elicitation"}  # which the next test calls
     assert await client([MCPLENS, "mock", trace], "legacy") == live
     async with ServingHttp(trace) as url:
         again = await client(url, "legacy")
