@@ -17,6 +17,8 @@ from tests.gateway.harness import (
     running_gateway,
 )
 
+ROOT_OF_ENTRY = "file:///tmp/of-the-entry"
+
 
 class Pair(NamedTuple):
     """The eras of client and server, how the server is reached, and the endpoint."""
@@ -47,6 +49,6 @@ async def gateway_between(pair: Pair) -> AsyncIterator[RunningGateway]:
     """A gateway in front of the demo server, which speaks the server's era of the pair."""
     async with asyncio.timeout(PATIENCE_S), http_demo() as url:
         entry: dict[str, Any] = {"url": url} if pair.transport == "http" else dict(STDIO_DEMO)
-        entry["protocolVersion"] = pair.server
+        entry |= {"protocolVersion": pair.server, "roots": [ROOT_OF_ENTRY]}
         async with running_gateway({"demo": entry}) as running:
             yield running

@@ -12,8 +12,9 @@ from mcplens.events import LogReceived
 from mcplens.session.client import Client
 from mcplens.session.question_handler import ServerRequest
 from mcplens.session.queue import Progress
-from tests.gateway.era_pairs import Pair
+from tests.gateway.era_pairs import ROOT_OF_ENTRY, Pair
 from tests.gateway.harness import (
+    OLD,
     PATIENCE_S,
     RunningGateway,
     texts,
@@ -99,6 +100,18 @@ async def test_questions_reach_the_client_whose_call_caused_them(
         assert "a haiku" in texts(await client.call_tool("sample", {"prompt": "a haiku"}))
         assert "Ada" in texts(await client.call_tool("elicit-form", {"form": "name"}))
         assert "Ada" in str((await client.get_prompt("for-you")).messages)
+
+
+async def test_the_roots_of_a_shared_session_are_the_configured_ones(
+    gateway: RunningGateway, pair: Pair
+) -> None:
+    options: dict[str, Any] = {"protocol_version": pair.client, "roots": ["/tmp/of-the-client"]}
+    async with gateway.connect(pair.path, **options) as client:
+        told = texts(await client.call_tool("list-roots"))
+    # Where both are without sessions, the question is part of the answer to this client's call.
+    has_session = OLD in (pair.client, pair.server)
+    assert (ROOT_OF_ENTRY in told) is has_session
+    assert ("of-the-client" in told) is not has_session
 
 
 async def test_a_question_that_the_client_cannot_answer_is_refused(

@@ -102,8 +102,9 @@ async def test_a_question_without_a_link_is_refused_where_several_clients_are_co
                 assert len(asked) == 1
 
 
-async def test_a_server_per_client_asks_each_client_and_gets_its_roots() -> None:
-    entry = {**STDIO_DEMO, "protocolVersion": OLD, "sessionMode": "per-client"}
+@pytest.mark.parametrize("server", [OLD, NEW])
+async def test_a_server_per_client_asks_each_client_and_gets_its_roots(server: str) -> None:
+    entry = {**STDIO_DEMO, "protocolVersion": server, "sessionMode": "per-client"}
     async with running_gateway({"demo": entry}) as gateway:
 
         async def use(text: str) -> None:
@@ -115,6 +116,18 @@ async def test_a_server_per_client_asks_each_client_and_gets_its_roots() -> None
         async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
             for number in range(2):
                 group.create_task(use(f"client-{number}"))
+
+
+async def test_clients_without_sessions_share_one_with_a_server_per_client() -> None:
+    roots = {"roots": ["file:///tmp/of-the-entry"]}
+    entry = {**STDIO_DEMO, "protocolVersion": OLD, "sessionMode": "per-client", **roots}
+    async with running_gateway({"demo": entry}) as gateway:
+        options = {"sampling": haiku("mine"), "roots": ["/tmp/of-the-client"]}
+        async with gateway.connect(protocol_version=NEW, **options) as client:
+            assert "mine" in texts(await client.call_tool("sample", {"prompt": "write"}))
+            told = texts(await client.call_tool("list-roots"))
+            assert "of-the-entry" in told
+            assert "of-the-client" not in told
 
 
 async def test_a_client_that_leaves_cancels_its_calls(demo: str) -> None:

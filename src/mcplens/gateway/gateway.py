@@ -286,7 +286,8 @@ class Gateway(ServerListener):
         not enough where several clients use the server: the question may be another's.
         """
         connection = self.servers.get(call.server_id)
-        is_shared = connection is None or connection.mode != "per-client"
+        # Clients without a session of their own share one, whatever the server's mode.
+        is_shared = connection is None or connection.mode != "per-client" or call.is_stateless
         if request.method == "roots/list" and is_shared:
             return False
         if request.is_inferred and is_shared and self._has_other_clients(call):
