@@ -106,6 +106,36 @@ async def test_the_page_sees_who_is_connected_and_how_much_they_call(tmp_path: P
         assert audit["path"].endswith("gateway-audit.jsonl")
 
 
+async def test_the_page_names_the_callers_and_says_why_requests_were_refused(
+    tmp_path: Path,
+) -> None:
+    ci = "the-token-of-the-ci-0123"
+    configure(tmp_path, gateway={"tokens": [{"name": "ci", "token": ci}]})
+    async with site(tmp_path) as web, web.page() as page:
+        url = (await page.ask("TurnGatewayOn"))["url"]
+        for version in ("2025-11-25", "2026-07-28"):
+            info = {"name": f"tester {version}", "version": "1.2"}
+            async with mcplens.connect(
+                url, headers=bearer(ci), protocol_version=version, client_info=info
+            ) as client:
+                for _ in range(2):
+                    await client.call_tool("calm:echo", {"text": "hi"})
+                await page.until(partial(called, page, info["name"]))
+                found = called(page, info["name"])
+                assert found is not None
+                assert found["caller"] == "ci"
+        async with (
+            aiohttp.ClientSession() as http,
+            http.post(url, headers=bearer("a-token-of-nobody-0123")) as answer,
+        ):
+            assert answer.status == 401
+        refused, *calls = (await page.ask("GatewayAudit"))["lines"]
+        assert (refused["method"], refused["path"], refused["seq"]) == ("POST", "/mcp", 0)
+        assert refused["reason"] == "a valid bearer token is required"
+        assert {line["caller"] for line in calls} == {"ci"}
+        assert ci not in json.dumps([page.hello, page.changes])
+
+
 async def test_views_say_what_they_hide_and_why(tmp_path: Path) -> None:
     configure(tmp_path, views={"few": FEW})
     async with site(tmp_path) as web, web.page() as page:
