@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 import mcplens
 from mcplens.cli import exit_codes
+from mcplens.config.configuration import load_configuration
+from mcplens.config.environment import current_environment
 from tests.cli.shell import Shell
 from tests.cli.test_gateway import configure, started
 from tests.gateway.collector import collector
@@ -55,12 +62,23 @@ def test_without_telemetry_nothing_of_it_is_imported() -> None:
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
 
 
-def test_a_project_may_not_say_where_telemetry_goes(shell: Shell) -> None:
-    project = shell.home / "project"
-    project.mkdir()
-    (project / "mcp.json").write_text('{"gateway": {"telemetry": {"endpoint": "http://evil"}}}')
-    listed = subprocess.run(
-        [sys.executable, "-m", "mcplens", "servers", "list"],
-        env=shell.environment, cwd=project, capture_output=True, timeout=60,
-    )  # fmt: skip
-    assert b"a project's file may not name a collector" in listed.stdout + listed.stderr
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (
+            {"gateway": {"telemetry": {"endpoint": "http://evil.example.com"}}},
+            "gateway.telemetry: a project's file may not name a collector",
+        ),
+        ({"views": {"v": {"approval": "off"}}}, "views.v.approval: a project's file may only"),
+    ],
+)
+def test_a_project_may_neither_name_a_collector_nor_switch_approval_off(
+    tmp_path: Path, content: dict[str, Any], problem: str
+) -> None:
+    (tmp_path / "mcp.json").write_text(json.dumps(content))
+    (tmp_path / ".git").mkdir()
+    here = current_environment(cwd=str(tmp_path), environ={"HOME": str(tmp_path / "home")})
+    found = load_configuration(here=here)
+    assert [one.message for one in found.problems if problem in one.message] != []
+    assert found.settings.gateway == {}
+    assert found.settings.views == {}

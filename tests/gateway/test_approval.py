@@ -20,6 +20,8 @@ from mcplens.events import Remark
 from mcplens.gateway.approval_records import FileRecords
 from mcplens.gateway.approvals import Approvals, approve
 from mcplens.gateway.audit_log import AuditLog, tail
+from mcplens.gateway.metrics import exposition
+from mcplens.gateway.operation_pages import status
 from mcplens.gateway.pinned_definitions import Subject
 from tests.servers import reworded
 
@@ -135,6 +137,9 @@ async def test_warn_publishes_what_changed_and_says_so_once(tmp_path: Path) -> N
         assert "Now another" in told[0]
         assert "is new" in told[1]
         assert gateway.waiting() == {"tools srv:add", "tools srv:new"}
+        assert status(gateway.running.gateway)["approval"] == {"waiting": 2, "problem": None}
+        figures = exposition(gateway.running.gateway).decode()
+        assert "mcplens_gateway_definitions_waiting 2.0" in figures
 
 
 async def test_prompts_resources_templates_and_instructions_are_held_back_too(

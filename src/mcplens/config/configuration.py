@@ -22,7 +22,7 @@ from mcplens.config.paths import find_files as find_files
 from mcplens.config.paths import user_file as user_file
 from mcplens.config.placeholders import variables_of
 from mcplens.config.profiles import ProfileValues
-from mcplens.config.views import parse_address, read_gateway, read_view
+from mcplens.config.views import View, parse_address, read_gateway, read_view
 from mcplens.errors import ConfigurationError, InspectorError
 from mcplens.transports.network import is_loopback
 
@@ -196,7 +196,7 @@ def _drop_invalid(key: str, value: dict[str, Any], source: Source) -> list[Inval
     if key == "views":
         for name in list(value):
             try:
-                read_view(name, value[name])
+                _check_approval(read_view(name, value[name]), source)
             except InvalidValue as wrong:
                 wrongs.append(wrong)
                 del value[name]
@@ -211,6 +211,13 @@ def _drop_invalid(key: str, value: dict[str, Any], source: Source) -> list[Inval
             wrongs.append(wrong)
             value.clear()
     return wrongs
+
+
+def _check_approval(view: View, source: Source) -> None:
+    """A cloned repository must not publish what the user wants to approve first."""
+    if source.scope == "project" and view.approval not in (None, "hold"):
+        text = 'a project\'s file may only say "hold"; put it into your own file'
+        raise InvalidValue(f"views.{view.name}.approval", text)
 
 
 def _check_listen(listen: str, source: Source) -> None:

@@ -44,6 +44,9 @@ class GatewayCollector(Collector):
         yield _gauge("calls_in_flight", "Calls that are under way", gateway.running_calls)
         yield _gauge("clients", "Clients that are connected", len(gateway.clients))
         yield self._servers()
+        if gateway.approvals is not None and gateway.approvals.is_on:
+            waiting = len(gateway.approvals.waiting)
+            yield _gauge("definitions_waiting", "Definitions that wait for approval", waiting)
         replica = gateway.replica
         yield _gauge(
             "store_up", "Whether the shared store can be used", replica.store.state.status == "up"

@@ -73,6 +73,7 @@ def status(gateway: Gateway) -> dict[str, Any]:
         "calls_in_flight": gateway.running_calls,
         "limits": gateway.call_limits.mode,
         "singletons": {} if gateway.shared is None else gateway.shared.singletons.status(),
+        "approval": _approval(gateway),
         "servers": [_server(gateway, one) for one in gateway.offered()],
         "clients": [
             {
@@ -87,6 +88,14 @@ def status(gateway: Gateway) -> dict[str, Any]:
         ],
         "views": [view.name for view in (EVERYTHING, *gateway.views.values()) if view.name],
     }
+
+
+def _approval(gateway: Gateway) -> dict[str, Any] | None:
+    """What waits for approval; None where no view wants one."""
+    approvals = gateway.approvals
+    if approvals is None or not approvals.is_on:
+        return None
+    return {"waiting": len(approvals.waiting), "problem": approvals.problem}
 
 
 def _replica(replica: Replica) -> dict[str, Any]:

@@ -10,6 +10,7 @@ Made by service.py; called by gateway.py, inbound_call.py and plain_calls.py.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import logging
 import threading
@@ -90,11 +91,13 @@ class Telemetry:
         headers = settings.headers or None
         known_secrets.learn(*settings.headers.values())
         self._spans = TracerProvider(resource=resource, shutdown_on_exit=False)
-        exporter = OTLPSpanExporter(_address(settings, "/v1/traces"), headers=headers)
-        self._spans.add_span_processor(BatchSpanProcessor(exporter))
+        spans = OTLPSpanExporter(_address(settings, "/v1/traces"), headers=headers)
+        metrics = OTLPMetricExporter(_address(settings, "/v1/metrics"), headers=headers)
+        self._exporters = (spans, metrics)
+        self._spans.add_span_processor(BatchSpanProcessor(spans))
         interval_s = settings.metrics_interval_s
         reader = PeriodicExportingMetricReader(
-            OTLPMetricExporter(_address(settings, "/v1/metrics"), headers=headers),
+            metrics,
             export_interval_millis=None if interval_s is None else interval_s * 1000,
         )
         self._metrics = MeterProvider([reader], resource=resource, shutdown_on_exit=False)
@@ -168,7 +171,7 @@ class Telemetry:
                 self._spans.shutdown()
                 self._metrics.shutdown()
             finally:
-                self._loop.call_soon_threadsafe(done.set)
+                self._call(done.set)
 
         # Not of the loop's executor, whose threads the process waits for.
         threading.Thread(target=shut_down, name="telemetry shutdown", daemon=True).start()
@@ -177,12 +180,19 @@ class Telemetry:
                 await done.wait()
         except TimeoutError:
             _log.warning("telemetry: not all data could be sent before the end")
-        self._handler.detach()
+            for exporter in self._exporters:  # which end their attempts
+                exporter.shutdown()
+        else:
+            self._handler.detach()  # else their threads may still have something to say
 
     def _failed_elsewhere(self, text: str) -> None:
         """A thread of the SDK could not do its work."""
-        if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._failed, text)
+        self._call(lambda: self._failed(text))
+
+    def _call(self, function: Callable[[], None]) -> None:
+        """Call it in our loop, from another thread; after its end nobody is interested."""
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(function)
 
     def _failed(self, text: str) -> None:
         now = self._monotonic()
