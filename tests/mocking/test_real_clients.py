@@ -117,7 +117,8 @@ async def test_a_client_gets_the_same_from_the_server_and_from_its_recording(
     tap = [MCPLENS, "tap", "--no-record", "--trace", trace, "--", *everything_argv()]
     live = await client(tap, "legacy")
     offered = {tool["name"] for tool in live["tools"]}
-    assert offered == CALLS.keys() | {"trigger-url-elicitation"}  # which the next test calls
+    others = {"trigger-url-elicitation", "simulate-research-query"}  # which the next test calls
+    assert offered == CALLS.keys() | others
     assert await client([MCPLENS, "mock", trace], "legacy") == live
     async with ServingHttp(trace) as url:
         again = await client(url, "legacy")

@@ -61,6 +61,7 @@ def assert_nothing_left(folder: Path, count: int) -> None:
     assert [pid for pid in pids if os.path.exists(f"/proc/{pid}")] == []
 
 
+@pytest.mark.timeout(500)
 @pytest.mark.parametrize("suite", SUITES)
 def test_a_suite_keeps_its_assertions_with_the_fixture_of_the_plugin(
     project: pytest.Pytester, suite: str
