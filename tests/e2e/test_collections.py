@@ -61,7 +61,7 @@ def folder(home: Path) -> Path:
     return home / "config" / "mcplens" / "collections"
 
 
-def save(opened: Watched, name: str, collection: str) -> None:
+def save(opened: Watched, name: str, collection: str, *, offered: str | None = None) -> None:
     """Call echo with some text, and save the call."""
     page = opened.switch("/s/demo/tools/echo")
     page.get_by_label("text *").fill("kept")
@@ -71,6 +71,8 @@ def save(opened: Watched, name: str, collection: str) -> None:
     panel.get_by_role("button", name="Save", exact=True).click()
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label("Description", exact=True).fill("Says it again")
+    if offered is not None:
+        expect(page.get_by_role("combobox", name="Collection")).to_have_value(offered)
     page.get_by_role("combobox", name="Collection").fill(collection)
     page.get_by_role("dialog").get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Saved to ").first).to_be_visible()
@@ -119,7 +121,8 @@ def test_a_file_from_elsewhere_is_confirmed_asked_for_and_run(opened: Watched, h
 
 
 def test_a_call_is_saved_run_edited_and_deleted(opened: Watched, home: Path) -> None:
-    save(opened, "again", "mine/echoes")
+    # The file that was named at the start is offered first, then the one that was chosen last.
+    save(opened, "again", "mine/echoes", offered=str(home / "team.mcp.yaml"))
     file = folder(home) / "mine" / "echoes.mcp.yaml"
     assert "name: again" in file.read_text()
     page = opened.page
@@ -179,8 +182,8 @@ def test_a_call_is_saved_as_a_test_where_it_was_made_and_in_traffic(
     expect(panel).to_contain_text("Done")
     panel.get_by_role("button", name="Save", exact=True).click()
     page.get_by_label("Name", exact=True).fill("says it")
-    named = str(home / "team.mcp.yaml")  # at the start
-    expect(page.get_by_role("combobox", name="Collection")).to_have_value(named)
+    # What was chosen last in this window.
+    expect(page.get_by_role("combobox", name="Collection")).to_have_value("mine/echoes")
     page.get_by_role("combobox", name="Collection").fill("checks")
     opened.shoot("save-as-test")
     page.get_by_role("button", name="Save as test").click()
