@@ -77,6 +77,7 @@ async def running_gateway(
     limits: Limits | None = None,
     has_sse: bool = False,
     clock: Clock | None = None,
+    replica: Replica | None = None,
 ) -> AsyncIterator[RunningGateway]:
     clock = clock or SystemClock()
     bus = Bus(clock)
@@ -86,7 +87,7 @@ async def running_gateway(
         live.apply(entries_of(servers), Settings())
         live.start()
         settings = settings or GatewaySettings()
-        replica = Replica.configured(settings, clock)
+        replica = replica or Replica.configured(settings, clock)
         await replica.open()
         stack.push_async_callback(replica.close)
         gateway = Gateway(
@@ -97,6 +98,9 @@ async def running_gateway(
         users.use(entries_of(servers), settings)
         listener = listen("127.0.0.1", 0)
         origin = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        await replica.join(origin)
+        gateway.share_sessions()
+        stack.push_async_callback(_stop_sharing, gateway)
         access = GatewayAccess(token)
         access.use(settings, origin, clock)
         stack.push_async_callback(access.close)
@@ -118,6 +122,12 @@ async def running_gateway(
             )
         )
         yield RunningGateway(gateway, app, address.url(""), bus)
+
+
+async def _stop_sharing(gateway: Gateway) -> None:
+    if gateway.shared_sessions is not None:
+        await gateway.shared_sessions.close()
+    await gateway.replica.leave()
 
 
 @asynccontextmanager

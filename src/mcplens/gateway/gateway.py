@@ -59,6 +59,7 @@ from mcplens.session.question_handler import ServerRequest
 if TYPE_CHECKING:
     from mcplens.gateway.approvals import Approvals
     from mcplens.gateway.handler import InboundHandler
+    from mcplens.gateway.shared_sessions import SharedSessions
     from mcplens.gateway.shared_state import SharedState
     from mcplens.gateway.telemetry import Telemetry
 
@@ -111,6 +112,7 @@ class Gateway(ServerListener):
         self.users = Users(self)
         # When the token of a request expires (monotonic), by its path and headers.
         self.token_expiry: Callable[[str, Mapping[str, str]], float] = lambda _path, _headers: inf
+        self.shared_sessions: SharedSessions | None = None  # with other replicas
         self.left_out: dict[str, str] = {}  # why servers of the configuration are not served
         self.stage = Stage.SERVING
         self._ready_by = clock.monotonic() + self.settings.startup_budget_s
@@ -167,8 +169,21 @@ class Gateway(ServerListener):
             )
         return client
 
+    def share_sessions(self) -> None:
+        """Share sessions with other replicas, if there can be any."""
+        if self.replica.is_shared:
+            from mcplens.gateway.shared_sessions import SharedSessions
+
+            self.shared_sessions = SharedSessions(self)
+
+    def client_changed(self, client: InboundClient) -> None:
+        """Another replica would have to know something else of a client."""
+        if self.shared_sessions is not None:
+            self.shared_sessions.writer.changed(client.peer)
+
     def connected(self, client: InboundClient) -> None:
         """A client of 2025-11-25 finished its handshake."""
+        self.client_changed(client)
         self._publish(
             InboundConnected(
                 client_id=client.id,
@@ -429,11 +444,18 @@ class Gateway(ServerListener):
         if notice_s > 0:
             await self.clock.sleep(notice_s)
         self.stage = Stage.DRAINING
+        shared = self.shared_sessions
+        if shared is not None:
+            await shared.release_idle()
         try:
             async with asyncio.timeout(timeout_s):
                 await self._idle.wait()
+                if shared is not None:
+                    await shared.forwarder.idle.wait()
         except TimeoutError:
             self._give_up_calls()
+        if shared is not None:
+            await shared.release_idle()
 
     def _give_up_calls(self) -> None:
         for client in list(self.clients.values()):

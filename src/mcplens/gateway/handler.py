@@ -77,7 +77,7 @@ class InboundHandler(ABC):
         self.path = path
         self.tasks = TaskRequests(gateway)
         self._plain_calls = PlainCalls(gateway, self.tasks, self.find_tool, self._serve_by_task)
-        self._own = OwnMethods(self).by_name
+        self.own_methods = OwnMethods(self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} at {self.path}>"
@@ -225,7 +225,7 @@ class InboundHandler(ABC):
         is_unknown = not call.is_stateless and call.client.peer.protocol_version is None
         if is_unknown and method not in _BEFORE_HANDSHAKE:
             raise Refused(INVALID_REQUEST, f"{method} came before initialize")
-        own = self._own.get(method)
+        own = self.own_methods.by_name.get(method)
         if own is not None:
             return await own(call)
         try:

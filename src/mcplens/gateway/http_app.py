@@ -19,6 +19,7 @@ from mcplens.gateway.access import SERVERS_PATH, GatewayAccess
 from mcplens.gateway.gateway import Gateway
 from mcplens.gateway.handler import InboundHandler
 from mcplens.gateway.operation_pages import OperationPages
+from mcplens.gateway.received_forwards import ReceivedForwards
 from mcplens.gateway.replica_access import HEADER_NAME, ReplicaAccess
 from mcplens.gateway.resource_server import WELL_KNOWN, Admitted, KeysNeeded
 from mcplens.gateway.server_handler import ServerHandler, path_of
@@ -31,6 +32,7 @@ from mcplens.inbound.limits import Limits
 from mcplens.inbound.refusal import HTTP_REFUSAL, INTERNAL_ERROR, Refusal
 from mcplens.inbound.sse import HttpSse
 from mcplens.inbound.streamable_http import StreamableHttp, check_post
+from mcplens.replicas.forward_proofs import PROOF_HEADER
 
 _REPLICA_HEADER: Final = HEADER_NAME.encode()
 _log = logging.getLogger("mcplens.gateway")
@@ -77,6 +79,7 @@ class GatewayApp:
         self.pages: dict[str, Page] = {}
         self.replica_access: ReplicaAccess | None = None  # where there are several replicas
         self.public_pages: dict[str, Page] = {}  # for anybody: they tell nothing but yes or no
+        self.forwards = ReceivedForwards(gateway)
         OperationPages(gateway).add_to(self)
         self.use_views()
 
@@ -128,8 +131,9 @@ class GatewayApp:
         def note(caller: str) -> None:
             self.gateway.refused_requests.write("POST", handler.path, reason, caller)
 
-        clock = self.gateway.clock
-        return StreamableHttp(handler, clock, limits=self._limits, on_foreign=note)
+        shared, clock = self.gateway.shared_sessions, self.gateway.clock
+        sharing = None if shared is None else shared.at(handler.path)
+        return StreamableHttp(handler, clock, limits=self._limits, on_foreign=note, sharing=sharing)
 
     def close(self) -> None:
         """End everything that is open."""
@@ -155,6 +159,8 @@ class GatewayApp:
         if not isinstance(endpoint, StreamableHttp):
             return None
         headers = decode_headers(raw)
+        if PROOF_HEADER in headers:
+            return self.forwards.route(path, headers, endpoint, self._term)
         try:
             admitted = self.access.admit(path, headers)
             check_post(headers)
@@ -202,6 +208,10 @@ class GatewayApp:
             if self.replica_access is not None and HEADER_NAME in exchange.headers:
                 exchange = await self._of_replica(self.replica_access, scope, receive, send)
                 await self._endpoint_for_replica(scope).handle(exchange)
+                return
+            if PROOF_HEADER in exchange.headers:
+                forwarded_to = self._endpoint_of(scope)
+                await self.forwards.serve(exchange, forwarded_to, self._limits.max_message_bytes)
                 return
             term = self._term
             admitted = await self._admit(exchange, _raw_path(scope))

@@ -40,6 +40,7 @@ class InboundClient:
         self.name = "?"  # how the client calls itself; for people only
         self.capabilities: dict[str, Any] = {}
         self.log_level: str | None = None
+        self.subscriptions: set[str] = set()  # URIs of resources, of a client with a session
         self.is_stateless = False
         self.is_ready = False  # it has finished its handshake, so it can be notified
         self.calls: dict[RequestId, InboundCall] = {}

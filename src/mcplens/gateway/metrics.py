@@ -55,6 +55,13 @@ class GatewayCollector(Collector):
             "replicas", "Replicas that are there, this one included", 1 + len(replica.others)
         )
 
+        shared = gateway.shared_sessions
+        forwards, takeovers = (
+            (0, 0) if shared is None else (shared.forwarder.count, shared.takeovers)
+        )
+        yield _counter("forwards", "Requests passed on to other replicas", forwards)
+        yield _counter("takeovers", "Sessions taken over from other replicas", takeovers)
+
     def _calls(self) -> Metric:
         found = CounterMetricFamily(
             "mcplens_gateway_calls",
@@ -99,6 +106,10 @@ class GatewayCollector(Collector):
 
 def _gauge(name: str, text: str, value: float) -> Metric:
     return GaugeMetricFamily(f"mcplens_gateway_{name}", text, value=value)
+
+
+def _counter(name: str, text: str, value: float) -> Metric:
+    return CounterMetricFamily(f"mcplens_gateway_{name}", text, value=value)
 
 
 def exposition(gateway: Gateway) -> bytes:

@@ -17,6 +17,7 @@ from mcplens.errors import InspectorError
 from mcplens.gateway.fan_out import LIST_FILTERS, ListenStream, wanted_of
 from mcplens.gateway.gateway import GATEWAY_MARK
 from mcplens.gateway.inbound_call import InboundCall, has_logging
+from mcplens.gateway.inbound_client import InboundClient
 from mcplens.gateway.refused import Refused
 from mcplens.gateway.wire import encoded, members, text_of
 from mcplens.inbound.refusal import INVALID_PARAMS, INVALID_REQUEST
@@ -125,24 +126,43 @@ class OwnMethods:
         if level not in LOG_LEVELS:
             raise Refused(INVALID_PARAMS, f"level must be one of {', '.join(LOG_LEVELS)}")
         call.client.log_level = level
+        self._handler.gateway.client_changed(call.client)
+        await self.set_level(call.client, level)
+        return _EMPTY
+
+    async def set_level(self, client: InboundClient, level: str) -> None:
+        """Ask the servers that a client can see for its log level."""
         for connection in self._handler.gateway.usable():
             if connection.entry.is_per_user:
                 continue  # a user's session logs as its server likes; clients filter by level
             if has_logging(connection) and self._handler.shows(connection.server_id):
-                session = await self._handler.gateway.session_for(connection, call.client)
-                await session.shared.set_level(level, call.client)
-        return _EMPTY
+                session = await self._handler.gateway.session_for(connection, client)
+                await session.shared.set_level(level, client)
 
     async def _subscribe(self, call: InboundCall) -> bytes:
         uri = self._uri(call)
-        session = await self._subscribed_session(call, uri)
-        await session.shared.subscribe(uri, call.client)
+        call.server_id = await self.subscribe(call.client, uri)
         return _EMPTY
+
+    async def subscribe(self, client: InboundClient, uri: str) -> str:
+        """Subscribe a client to a resource; the server that has it.
+
+        Raises:
+            Refused: there is no such resource.
+        """
+        session = await self._subscribed_session(client, uri)
+        await session.shared.subscribe(uri, client)
+        client.subscriptions.add(uri)
+        self._handler.gateway.client_changed(client)
+        return session.server_id
 
     async def _unsubscribe(self, call: InboundCall) -> bytes:
         uri = self._uri(call)
-        session = await self._subscribed_session(call, uri)
+        session = await self._subscribed_session(call.client, uri)
+        call.server_id = session.server_id
         await session.shared.unsubscribe(uri, call.client)
+        call.client.subscriptions.discard(uri)
+        self._handler.gateway.client_changed(call.client)
         return _EMPTY
 
     def _uri(self, call: InboundCall) -> str:
@@ -151,15 +171,14 @@ class OwnMethods:
             raise Refused(INVALID_PARAMS, "uri is missing")
         return uri
 
-    async def _subscribed_session(self, call: InboundCall, uri: str) -> ServerConnection:
+    async def _subscribed_session(self, client: InboundClient, uri: str) -> ServerConnection:
         """The session in which a client subscribes: its own, or the one that all share."""
-        server_id = self._handler.server_of_uri(uri, call.client.peer.caller)
+        server_id = self._handler.server_of_uri(uri, client.peer.caller)
         connection = None if server_id is None else self._handler.gateway.servers.get(server_id)
         if connection is None:
             raise Refused(INVALID_PARAMS, f"there is no resource {uri}")
-        call.server_id = connection.server_id
         if connection.mode == "per-client" or connection.entry.is_per_user:
-            return await self._handler.gateway.session_for(connection, call.client)
+            return await self._handler.gateway.session_for(connection, client)
         return connection
 
     async def _listen(self, call: InboundCall) -> bytes:

@@ -391,6 +391,9 @@ class GatewayService:
         access = GatewayAccess(token, allowed_hosts=() if is_loopback(host) else (host,))
         access.use(self.published.settings, self.address.url(""), self._clock)
         self._users.use_address(self.published.settings.public_url or self.address.url(""))
+        replica = self.gateway.replica
+        await replica.join(self.address.url(""))
+        self.gateway.share_sessions()
         app = self._app = GatewayApp(
             self.gateway,
             access,
@@ -403,8 +406,6 @@ class GatewayService:
         async with serve_app(
             app, listener, host=host, max_message_bytes=limits.max_message_bytes, close=app.close
         ) as served:
-            replica = self.gateway.replica
-            await replica.join(served.url(""))
             if self.shared is not None and replica.address is not None:
                 self.shared.singletons.use_address(replica.address)
             try:
@@ -415,6 +416,8 @@ class GatewayService:
                     self.shared.singletons.stop_taking()
                 await self.gateway.drain(settings.drain_s, notice_s=settings.notice_s)
                 await access.close()
+                if self.gateway.shared_sessions is not None:
+                    await self.gateway.shared_sessions.close()
                 await replica.leave()
                 self.address = self.token = None
 

@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import hashlib
 import secrets
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Raw
@@ -117,6 +118,7 @@ class SuspendedCalls:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._calls: dict[str, SuspendedCall] = {}
+        self.new_state: Callable[[], str] = lambda: secrets.token_urlsafe(24)
         self._work = Background()
 
     def __repr__(self) -> str:
@@ -222,7 +224,7 @@ class SuspendedCalls:
     def _suspend(self, suspended: SuspendedCall) -> str:
         if len(self._calls) >= MAX_SUSPENDED:
             self._calls.pop(next(iter(self._calls))).cancel()
-        state = secrets.token_urlsafe(24)
+        state = self.new_state()
         self._calls[state] = suspended
         due = self._clock.monotonic() + RETURN_WITHIN_S
         suspended.timer = self._clock.call_at(due, lambda: self._give_up(state))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from msgspec import Raw
@@ -91,6 +92,7 @@ class TaskOwners:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self.kept_bytes = 0  # of results that are kept here
+        self.new_id: Callable[[], str] | None = None  # where ids name the replica that has them
         self._tasks: OrderedDict[str, OwnedTask] = OrderedDict()
         # By what servers call them: ids and progress tokens, several where a server gives one twice
         # or has a session for each client.
@@ -106,6 +108,8 @@ class TaskOwners:
         """A call of this client's became a task, which the server keeps for so long."""
         is_free = len(original) >= _UNGUESSABLE and original not in self._tasks
         task_id = original if is_free else secrets.token_hex(18)
+        if self.new_id is not None and client.is_stateless:
+            task_id = self.new_id()
         task = self._tasks[task_id] = OwnedTask(task_id, client, server_id, original)
         self._originals.setdefault((server_id, original), []).append(task)
         ttl_s = min(ttl_ms / 1000, _LONGEST_S) if is_milliseconds(ttl_ms) else _LONGEST_S

@@ -75,6 +75,9 @@ class AsgiExchange(Exchange):
     def __init__(self, scope: Scope, receive: Receive, send: Send, headers: Headers) -> None:
         query = scope["query_string"].decode("latin-1")
         super().__init__(scope["method"], scope["path"], query, headers)
+        raw_path: bytes = scope.get("raw_path") or scope["path"].encode()
+        # As it was sent, with its percent escapes.
+        self.target = raw_path.decode("latin-1") + (f"?{query}" if query else "")
         self.has_begun = False
         # Called when the body is there: who sends it slowly may have lost access meanwhile.
         self.admit_again: Callable[[], Awaitable[None]] | None = None  # raises Refusal

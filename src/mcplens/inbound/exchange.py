@@ -55,6 +55,7 @@ class Exchange:
         self.query = query
         self.headers = headers
         self.caller = ""  # an id, from access control
+        self.is_forwarded = False  # by another replica
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.method} {self.path}>"

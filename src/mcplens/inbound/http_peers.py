@@ -7,7 +7,7 @@ the session's standalone stream. The endpoint (streamable_http.py) does the I/O.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 import msgspec
@@ -16,12 +16,15 @@ from mcplens.clock import Clock
 from mcplens.inbound.exchange import NO_HEADERS
 from mcplens.inbound.limits import Limits
 from mcplens.inbound.peer import Peer, PeerHandler
+from mcplens.inbound.session_sharing import RestoredStream, SessionSharing, StreamEntry
 from mcplens.inbound.session_table import new_session_id
 from mcplens.inbound.streams import ReplayBuffer, SendQueue, Stream, Wakeup
 from mcplens.protocol.frames import RequestId
 
 # Undelivered events of one stream that are many; those of a session are bounded by its limits.
 _MANY_EVENTS: Final = 500
+# Events and streams that a replica may have had beyond those that it wrote into the store.
+_RESTORED_GAP: Final = 1_000
 
 
 class Rejection(msgspec.Struct, frozen=True):
@@ -90,9 +93,12 @@ class HttpSessionPeer(Peer):
         caller: str,
         json_answers: bool,
         on_closed: Callable[[HttpSessionPeer], None],
+        session_id: str | None = None,
+        sharing: SessionSharing | None = None,
     ) -> None:
         super().__init__(handler, limits, caller=caller)
-        self.id = new_session_id()
+        self._sharing = sharing
+        self.id = session_id or (new_session_id() if sharing is None else sharing.new_id())
         self._json_answers = json_answers
         self._on_closed = on_closed
         self._replay = ReplayBuffer(limits, clock, self._forgot)
@@ -113,6 +119,8 @@ class HttpSessionPeer(Peer):
         if post.stream is None:
             post.stream = Stream(f"s{next(self._numbers)}", self._replay)
             self.streams[post.stream.name] = post.stream
+            if self._sharing is not None:
+                self._sharing.log(self, StreamEntry(post.stream.name, 0, ids=tuple(post.ids)))
             post.wake()
         return post.stream
 
@@ -156,7 +164,12 @@ class HttpSessionPeer(Peer):
     def _put(self, data: bytes, during: RequestId | None) -> None:
         post = None if during is None or self._json_answers else self._posts.get(during)
         # Messages without an open request, or not allowed in its JSON, go to the standalone stream.
-        (self.standalone if post is None else self.open_stream(post)).put(data)
+        self._put_on(self.standalone if post is None else self.open_stream(post), data)
+
+    def _put_on(self, stream: Stream, data: bytes, answered: tuple[RequestId, ...] = ()) -> None:
+        stream.put(data)
+        if self._sharing is not None and self.is_open:
+            self._sharing.log(self, StreamEntry(stream.name, stream.last, data, answered))
 
     def _put_answer(self, request_id: RequestId, data: bytes, error_code: int | None) -> None:
         post = self._posts.get(request_id)
@@ -165,7 +178,7 @@ class HttpSessionPeer(Peer):
         if post.stream is None and not post.has_stream_only:
             post.answer = data
         else:
-            self.open_stream(post).put(data)
+            self._put_on(self.open_stream(post), data, (request_id,))
         self._settle(request_id)
 
     def _put_nothing(self, request_id: RequestId) -> None:
@@ -181,6 +194,24 @@ class HttpSessionPeer(Peer):
         stream.finish()
         if stream.is_empty:
             self._forgot(stream)
+
+    def restore(
+        self, streams: Iterable[RestoredStream], answer: Callable[[RequestId], bytes]
+    ) -> None:
+        """Go on with the streams that another replica had; `answer` is for lost requests."""
+        highest = 0
+        for one in streams:
+            if one.name == self.standalone.name:
+                self.standalone.restore(one.events, gap=_RESTORED_GAP)
+                continue
+            if one.name[1:].isdecimal():
+                highest = max(highest, int(one.name[1:]))
+            stream = self.streams[one.name] = Stream(one.name, self._replay)
+            stream.restore(one.events)
+            for request_id in one.waiting:
+                self._put_on(stream, answer(request_id), (request_id,))
+            stream.finish()
+        self._numbers = itertools.count(highest + 1 + (_RESTORED_GAP if highest else 0))
 
     def hang_up_all(self, retry_ms: int) -> None:
         """End the connections of all streams; clients that can resume are told when to."""

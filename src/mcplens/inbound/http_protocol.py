@@ -106,7 +106,7 @@ class _Direct(DirectExchange):
 
         async def app(scope: Scope, receive: Receive, send: Send) -> None:
             exchange = AsgiExchange(scope, receive, send, self.headers)
-            exchange.caller = self.caller
+            exchange.caller, exchange.is_forwarded = self.caller, self.is_forwarded
             await serve(exchange)
 
         self._connection.serve_by_task(self, app)

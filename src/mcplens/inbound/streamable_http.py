@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final, Literal
 
 from mcplens.clock import Clock
@@ -32,10 +32,11 @@ from mcplens.inbound.request_validation import (
     unsupported,
     version_offered,
 )
+from mcplens.inbound.session_sharing import Elsewhere, RestoredStream, SessionSharing
 from mcplens.inbound.session_table import SessionTable
 from mcplens.inbound.streams import SendQueue, Stream
 from mcplens.protocol.eras import HANDSHAKE_VERSIONS, STATELESS_VERSIONS, Era
-from mcplens.protocol.frames import Frame, Kind, Malformed, Message, parse
+from mcplens.protocol.frames import Frame, Kind, Malformed, Message, RequestId, parse
 
 Answers = Literal["auto", "json", "sse"]
 _SESSION_HEADER: Final = "mcp-session-id"
@@ -53,8 +54,11 @@ class StreamableHttp:
         answers: Answers = "auto",
         is_stateless_only: bool = False,
         on_foreign: Callable[[str], None] | None = None,
+        sharing: SessionSharing | None = None,
     ) -> None:
         self._handler = handler
+        self._sharing = sharing
+        self._is_closing = False
         self._clock = clock
         self._limits = limits or Limits()
         self._answers = answers
@@ -68,6 +72,7 @@ class StreamableHttp:
 
     def close(self) -> None:
         """End all sessions and streams; a client that comes back may find another replica."""
+        self._is_closing = True
         for session in self.sessions:
             session.hang_up_all(self._limits.retry_ms)
         self.sessions.close_all("the server is closing")
@@ -81,9 +86,38 @@ class StreamableHttp:
         Raises:
             Refusal: the error to answer with.
         """
+        body = b""
+        if exchange.method == "POST":
+            check_post(exchange.headers)
+            body = await exchange.body(self._limits.max_message_bytes)
+        await self.serve(exchange, body)
+
+    async def serve(self, exchange: AsgiExchange, body: bytes) -> None:
+        """Answer one HTTP request whose body is here; it may be for another replica.
+
+        Raises:
+            Refusal: the error to answer with.
+        """
+        try:
+            await self.serve_here(exchange, body)
+        except Elsewhere:
+            assert self._sharing is not None
+            await self._sharing.serve(self, exchange, body)
+
+    async def serve_here(self, exchange: AsgiExchange, body: bytes) -> None:
+        """Answer one HTTP request.
+
+        Raises:
+            Refusal: the error to answer with.
+            Elsewhere: what it is about is not here; nothing was done.
+        """
         match exchange.method:
             case "POST":
-                await self._post(exchange)
+                posted = self._begin(exchange, body)
+                if posted is None:
+                    await exchange.respond(*ACCEPTED)
+                else:
+                    await self.respond(exchange, posted)
             case "GET" | "DELETE" if not self._is_stateless(exchange):
                 session = self._session_of(exchange)
                 if exchange.method == "GET":
@@ -103,15 +137,6 @@ class StreamableHttp:
 
     # -- POST ----------------------------------------------------------------------------------
 
-    async def _post(self, exchange: AsgiExchange) -> None:
-        check_post(exchange.headers)
-        body = await exchange.body(self._limits.max_message_bytes)
-        posted = self._begin(exchange, body)
-        if posted is None:
-            await exchange.respond(*ACCEPTED)
-        else:
-            await self.respond(exchange, posted)
-
     def post_now(self, exchange: DirectExchange, body: bytes) -> None:
         """A POST whose headers `check_post` accepts and whose body is here.
 
@@ -122,7 +147,11 @@ class StreamableHttp:
         """
         if len(body) > self._limits.max_message_bytes:
             raise too_large(self._limits.max_message_bytes)
-        posted = self._begin(exchange, body)
+        try:
+            posted = self._begin(exchange, body)
+        except Elsewhere:
+            exchange.go_on(lambda later: self._serve_elsewhere(later, body))
+            return
         if posted is None:
             exchange.respond_now(*ACCEPTED)
             return
@@ -134,8 +163,21 @@ class StreamableHttp:
             exchange.on_left = direct.leave
             self._late_answers.add(posted.post, direct.proceed)
 
+    async def _serve_elsewhere(self, exchange: AsgiExchange, body: bytes) -> None:
+        assert self._sharing is not None
+        try:
+            await self._sharing.serve(self, exchange, body)
+        except Refusal as refusal:
+            if not exchange.has_begun:
+                await exchange.refuse(refusal)
+
     def _begin(self, exchange: Exchange, body: bytes) -> Posted | None:
-        """Hand the message of a POST over; None if it has no request to answer."""
+        """Hand the message of a POST over; None if it has no request to answer.
+
+        Raises:
+            Refusal: the error to answer with.
+            Elsewhere: what it is about is not here; nothing was done.
+        """
         message = parse(body)
         if isinstance(message, Frame):
             era = era_of_message(message, exchange.headers)
@@ -149,6 +191,9 @@ class StreamableHttp:
         return self._begin_in_session(exchange, message)
 
     def _begin_stateless(self, exchange: Exchange, frame: Frame) -> Posted | None:
+        sharing = self._sharing
+        if sharing is not None and not exchange.is_forwarded and sharing.is_elsewhere(frame):
+            raise Elsewhere
         peer = StatelessPeer(
             self._handler,
             self._limits,
@@ -227,29 +272,60 @@ class StreamableHttp:
                 await exchange.write(COMMENT)
         await exchange.end()
 
-    def _new_session(self, caller: str) -> HttpSessionPeer:
+    def _new_session(self, caller: str, session_id: str | None = None) -> HttpSessionPeer:
         return HttpSessionPeer(
             self._handler,
             self._limits,
             self._clock,
             caller=caller,
             json_answers=self._answers == "json",
-            on_closed=self.sessions.remove,
+            on_closed=self._closed,
+            session_id=session_id,
+            sharing=self._sharing,
         )
+
+    def _closed(self, session: HttpSessionPeer) -> None:
+        self.sessions.remove(session)
+        if self._sharing is not None:
+            self._sharing.closed(session, is_over=not self._is_closing)
+
+    def adopt(
+        self,
+        session_id: str,
+        caller: str,
+        protocol_version: str,
+        streams: Iterable[RestoredStream],
+        answer: Callable[[RequestId], bytes],
+    ) -> HttpSessionPeer:
+        """Go on with a session that another replica had; `answer` is for its lost requests.
+
+        Raises:
+            Refusal: 503; too many sessions are in use.
+        """
+        self.sessions.make_room()
+        session = self._new_session(caller, session_id)
+        session.protocol_version = protocol_version
+        session.restore(streams, answer)
+        self.sessions.add(session)
+        return session
 
     def _session_of(self, exchange: Exchange, message: Message | None = None) -> HttpSessionPeer:
         version = exchange.headers.get(VERSION_HEADER)
         # Without the header 2025-03-26 is meant, which any session may be.
         if version is not None and version not in HANDSHAKE_VERSIONS:
             raise unsupported(version, message if isinstance(message, Frame) else None)
-        return self.sessions.get(exchange.headers.get(_SESSION_HEADER), exchange.caller)
+        session_id = exchange.headers.get(_SESSION_HEADER)
+        if self._sharing is not None and session_id is not None and session_id not in self.sessions:
+            raise Elsewhere
+        return self.sessions.get(session_id, exchange.caller)
 
     # -- streams -------------------------------------------------------------------------------
 
     async def _get(self, exchange: AsgiExchange, session: HttpSessionPeer) -> None:
         if not exchange.accepts(EVENT_STREAM):
             raise Refusal(406, HTTP_REFUSAL, f"Accept must name {EVENT_STREAM}")
-        stream, after = self._resume(session, exchange.headers.get("last-event-id", ""))
+        last_event_id = exchange.headers.get("last-event-id", "")
+        stream, after = self._resume(session, last_event_id)
         self.sessions.begin(session)
         try:
             await exchange.attend(self._answer_get(exchange, session, stream, after))
@@ -260,7 +336,16 @@ class StreamableHttp:
         self, exchange: AsgiExchange, session: HttpSessionPeer, stream: Stream, after: int
     ) -> None:
         await exchange.open_events()
+        if stream.restored is not None:
+            after = await self._write_earlier(exchange, stream, after)
         await self._write_stream(exchange, session, stream, after)
+
+    async def _write_earlier(self, exchange: AsgiExchange, stream: Stream, after: int) -> int:
+        """Events that another replica had; the number after which this one goes on."""
+        for number, data in stream.earlier:
+            if number > after:
+                await exchange.write(event(data, id=f"{stream.name}-{number}"))
+        return max(after, stream.forgotten)
 
     def _resume(self, session: HttpSessionPeer, last_event_id: str) -> tuple[Stream, int]:
         """The stream that a GET asks for, and after which of its events."""
@@ -269,6 +354,11 @@ class StreamableHttp:
             return standalone, max(standalone.delivered, standalone.forgotten)
         name, _, number = last_event_id.partition("-")
         stream = session.streams.get(name)
+        restored = None if stream is None or not number.isdecimal() else stream.restored
+        is_new = stream is standalone and restored is not None and int(number) > restored
+        if stream is not None and restored is not None and not is_new:
+            # The replica before may have sent more than it wrote into the store.
+            return stream, min(int(number), restored)
         if stream is None or not number.isdecimal() or int(number) > stream.last:
             text = f"there is no event {last_event_id!r} to resume from, or it is no longer kept"
             raise Refusal(400, HTTP_REFUSAL, text)

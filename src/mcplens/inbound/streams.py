@@ -174,10 +174,19 @@ class Stream:
         self._on_gap: Callable[[], None] | None = None
         self._wakeup = Wakeup()
         self.retry_ms: int | None = None  # set to make the reader reconnect after this time
+        # Of a stream that another replica had: its events, and up to which number.
+        self.earlier: list[tuple[int, bytes]] = []
+        self.restored: int | None = None
 
     def __repr__(self) -> str:
         state = "finished" if self.is_finished else "open"
         return f"<Stream {self.name} {state}, {self._forgotten + 1}…{self.last}>"
+
+    def restore(self, events: list[tuple[int, bytes]], *, gap: int = 0) -> None:
+        """Go on with the events of another replica, which may have had some more: a gap."""
+        self.restored = (events[-1][0] if events else 0) + gap
+        self._forgotten = self.delivered = self.restored
+        self.earlier = events
 
     @property
     def last(self) -> int:

@@ -65,6 +65,7 @@ class Replica:
         self.is_shared = False
         self.on_look: list[Callable[[], None]] = []  # it has seen who is there
         self.on_return: list[Callable[[], None]] = []  # it was silent too long, and is back
+        self.on_gone: list[Callable[[str], None]] = []  # another one is gone
         self._clock = clock
         self._since = clock.wall()
         self._work = Background()
@@ -147,7 +148,10 @@ class Replica:
                 continue  # of another version
             if member != self.id and presence.id == member:
                 found[member] = presence
-        self.others = found
+        before, self.others = self.others, found
+        for gone in before.keys() - found.keys():
+            for listener in self.on_gone:
+                listener(gone)
 
     async def _beat_on(self) -> None:
         while True:

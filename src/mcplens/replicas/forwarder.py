@@ -1,0 +1,195 @@
+"""Passes a whole HTTP exchange on to the replica that owns what it is about, and the answer back.
+
+One pooled HTTP client for all replicas. Whether the owner may have acted on a request that has no
+answer is what callers need to know: `OwnerGone.was_sent`. Called by gateway/shared_sessions.py.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import urlsplit
+
+import aiohttp
+from yarl import URL
+
+from mcplens.clock import Clock
+from mcplens.inbound.asgi import AsgiExchange
+from mcplens.inbound.exchange import EVENT_STREAM
+from mcplens.replicas.forward_proofs import (
+    NOT_OWNER_HEADER,
+    PROOF_HEADER,
+    ProofMaker,
+    passed_headers,
+)
+from mcplens.replicas.replica import Presence, Replica
+
+# Replicas are near each other.
+_CONNECT_S: Final = 3.0
+# Well below the time for which our own server keeps idle connections.
+_KEEPALIVE_S: Final = 30.0
+_CONNECTIONS: Final = 10_000
+# Headers of an answer that are passed back, beside its type.
+_ANSWER_HEADERS: Final = ("Mcp-Session-Id", "Retry-After", "Allow", "WWW-Authenticate")
+_NEVER_SENT: Final = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError)
+
+
+class OwnerGone(Exception):
+    """The owner did not answer; `was_sent`: it may have acted on the request."""
+
+    def __init__(self, reason: str, *, was_sent: bool) -> None:
+        super().__init__(reason)
+        self.was_sent = was_sent
+
+
+class NotOwner(Exception):
+    """The replica does not own what it was asked for."""
+
+
+class StreamBroken(Exception):
+    """The answer broke off after it had begun."""
+
+
+class Forwarder:
+    """Passes exchanges on."""
+
+    def __init__(self, replica: Replica, clock: Clock) -> None:
+        self._replica = replica
+        self._clock = clock
+        self._proofs = ProofMaker(replica.keys, replica.id)
+        self._session: aiohttp.ClientSession | None = None
+        self._under_way: dict[str, set[asyncio.Timeout]] = {}  # by owner
+        self.count = 0
+        self.posts = 0  # under way
+        self.idle = asyncio.Event()  # no POST is under way
+        self.idle.set()
+        replica.on_gone.append(self._gone)
+
+    def __repr__(self) -> str:
+        return f"<Forwarder of {self._replica!r}, {self.count} passed on>"
+
+    async def close(self) -> None:
+        if self._session is not None:
+            session, self._session = self._session, None
+            await session.close()
+
+    def _client(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            connector = aiohttp.TCPConnector(
+                limit=_CONNECTIONS, keepalive_timeout=_KEEPALIVE_S, use_dns_cache=True
+            )
+            self._session = aiohttp.ClientSession(
+                connector=connector,
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S),
+                auto_decompress=False,
+                cookie_jar=aiohttp.DummyCookieJar(),
+                skip_auto_headers=("User-Agent", "Accept-Encoding"),
+            )
+        return self._session
+
+    async def forward(self, owner: Presence, exchange: AsgiExchange, body: bytes) -> None:
+        """Have the owner answer.
+
+        Raises:
+            OwnerGone: it did not answer; nothing was sent to the client.
+            NotOwner: it is not the owner; nothing was sent to the client.
+            StreamBroken: the answer broke off.
+        """
+        target = exchange.target
+        headers = passed_headers(exchange.headers)
+        headers[PROOF_HEADER] = self._proofs.make(
+            owner.id,
+            exchange.method,
+            target,
+            headers,
+            body,
+            caller=exchange.caller,
+            now=self._clock.wall(),
+        )
+        self.count += 1
+        self._began(exchange.method)
+        try:
+            with self._watched(owner.id) as limit:
+                async with limit:
+                    await self._exchange(owner, exchange, target, headers, body)
+        except _NEVER_SENT as problem:
+            raise OwnerGone(str(problem), was_sent=False) from None
+        except (aiohttp.ClientError, TimeoutError, ConnectionError) as problem:
+            if exchange.has_begun:
+                raise StreamBroken(str(problem)) from None
+            raise OwnerGone(str(problem) or "it is gone", was_sent=True) from None
+        finally:
+            self._ended(exchange.method)
+
+    def _began(self, method: str) -> None:
+        if method == "POST":
+            self.posts += 1
+            self.idle.clear()
+
+    def _ended(self, method: str) -> None:
+        if method == "POST":
+            self.posts -= 1
+            if self.posts == 0:
+                self.idle.set()
+
+    async def _exchange(
+        self,
+        owner: Presence,
+        exchange: AsgiExchange,
+        target: str,
+        headers: dict[str, str],
+        body: bytes,
+    ) -> None:
+        url = URL(owner.address + target, encoded=True)
+        sent = self._client().request(
+            exchange.method, url, headers=headers, data=body or None, allow_redirects=False
+        )
+        async with sent as answer:
+            if NOT_OWNER_HEADER in answer.headers:
+                raise NotOwner
+            kept = {
+                name: answer.headers[name] for name in _ANSWER_HEADERS if name in answer.headers
+            }
+            kind = answer.headers.get("Content-Type", "")
+            if not kind.startswith(EVENT_STREAM):
+                whole = await answer.read()
+                await exchange.respond(answer.status, whole, kind, kept)
+                return
+            await exchange.open_events(kept)
+            async for chunk in answer.content.iter_any():
+                await exchange.write(chunk)
+            await exchange.end()
+
+    @contextlib.contextmanager
+    def _watched(self, owner_id: str) -> Iterator[asyncio.Timeout]:
+        """A limit that is over when the owner is known to be gone."""
+        limit = asyncio.timeout(None)
+        forwards = self._under_way.setdefault(owner_id, set())
+        forwards.add(limit)
+        try:
+            yield limit
+        finally:
+            forwards.discard(limit)
+            if not forwards:
+                self._under_way.pop(owner_id, None)
+
+    def _gone(self, owner_id: str) -> None:
+        now = asyncio.get_running_loop().time()
+        for limit in self._under_way.get(owner_id, ()):
+            limit.reschedule(now)
+
+    async def is_refused(self, owner: Presence) -> bool:
+        """Whether nobody listens at the address of a replica."""
+        parts = urlsplit(owner.address)
+        port = parts.port or {"http": 80, "https": 443}[parts.scheme]
+        try:
+            async with asyncio.timeout(_CONNECT_S):
+                _, writer = await asyncio.open_connection(parts.hostname, port)
+        except ConnectionRefusedError:
+            return True
+        except (OSError, TimeoutError):
+            return False
+        writer.close()
+        return False

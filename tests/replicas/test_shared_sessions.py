@@ -1,0 +1,308 @@
+"""Sessions of 2025-11-25 that every replica serves; two gateways of this process share a store."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import pytest
+
+from mcplens.clock import SystemClock
+from mcplens.config.access_keys import NamedToken
+from mcplens.config.views import GatewaySettings
+from mcplens.replicas.memory_store import MemoryStore
+from mcplens.replicas.replica import Replica
+from tests.gateway.harness import OLD, RunningGateway, http_demo, running_gateway
+
+KEY = "k" * 32
+HEADERS = {
+    "Accept": "application/json, text/event-stream",
+    "Content-Type": "application/json",
+    "MCP-Protocol-Version": OLD,
+}
+
+
+class Web:
+    """A client that chooses the replica for each of its requests."""
+
+    def __init__(self, http: aiohttp.ClientSession) -> None:
+        self.http = http
+        self.session_id = ""
+        self._number = 0
+
+    async def post(
+        self,
+        gateway: RunningGateway,
+        message: dict[str, Any],
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        own = {"Mcp-Session-Id": self.session_id} if self.session_id else {}
+        sent = self.http.post(
+            gateway.url(), data=json.dumps(message), headers={**HEADERS, **own, **(headers or {})}
+        )
+        async with asyncio.timeout(20), sent as answer:
+            self.session_id = answer.headers.get("Mcp-Session-Id", self.session_id)
+            text = await answer.text()
+            if answer.headers.get("Content-Type", "").startswith("text/event-stream"):
+                text = [line for line in text.splitlines() if line.startswith("data: {")][-1][6:]
+            return answer.status, json.loads(text) if text else None
+
+    async def ask(
+        self,
+        gateway: RunningGateway,
+        method: str,
+        params: dict[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Any:
+        self._number += 1
+        message = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params or {}}
+        return await self.post(gateway, message, headers)
+
+    async def begin(self, gateway: RunningGateway) -> None:
+        about = {"protocolVersion": OLD, "capabilities": {}, "clientInfo": {"name": "web"}}
+        status, _ = await self.ask(gateway, "initialize", about)
+        assert status == 200
+        initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+        status, _ = await self.post(gateway, initialized)
+        assert status == 202
+
+    async def call(self, gateway: RunningGateway, name: str, **arguments: Any) -> Any:
+        return await self.ask(gateway, "tools/call", {"name": name, "arguments": arguments})
+
+    @asynccontextmanager
+    async def stream(
+        self, gateway: RunningGateway, after: str | None = None
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        headers = {**HEADERS, "Mcp-Session-Id": self.session_id}
+        if after is not None:
+            headers["Last-Event-ID"] = after
+        async with self.http.get(gateway.url(), headers=headers) as answer:
+            yield answer
+
+
+async def events_of(answer: aiohttp.ClientResponse, wanted: str) -> list[tuple[str, str]]:
+    """The events (id, data) up to the one whose data has this text."""
+    found, event_id = [], ""
+    async with asyncio.timeout(20):
+        async for raw in answer.content:
+            line = raw.decode().rstrip("\n")
+            if line.startswith("id: "):
+                event_id = line[4:]
+            elif line.startswith("data: "):
+                found.append((event_id, line[6:]))
+                if wanted in line:
+                    return found
+    raise AssertionError(f"no {wanted} in {found}")
+
+
+class Pair:
+    """Two replicas on one store."""
+
+    def __init__(self, one: RunningGateway, two: RunningGateway, store: MemoryStore) -> None:
+        self.one = one
+        self.two = two
+        self.store = store
+
+    async def know_each_other(self) -> None:
+        for gateway in (self.one, self.two):
+            await gateway.gateway.replica.look()
+
+    async def written(self) -> None:
+        """What the first replica knows of its sessions is in the store."""
+        shared = self.one.gateway.shared_sessions
+        assert shared is not None
+        await shared.writer.flush()
+
+    async def lose_one(self) -> None:
+        """The first replica is gone for the second one, as after SIGKILL."""
+        replica = self.one.gateway.replica
+        await self.written()
+        await replica._work.end()
+        await self.store.leave("replicas", replica.id)
+        await self.two.gateway.replica.look()
+
+
+@pytest.fixture
+async def pair() -> AsyncIterator[Pair]:
+    clock = SystemClock()
+    store = MemoryStore(clock)
+    one, two = (Replica(store, clock, name=name, keys=(KEY,)) for name in ("one", "two"))
+    async with (
+        http_demo() as url,
+        running_gateway({"demo": {"url": url}}, replica=one) as first,
+        running_gateway({"demo": {"url": url}}, replica=two) as second,
+    ):
+        found = Pair(first, second, store)
+        await found.know_each_other()
+        yield found
+
+
+@pytest.fixture
+async def web() -> AsyncIterator[Web]:
+    async with aiohttp.ClientSession() as http:
+        yield Web(http)
+
+
+async def test_a_session_is_served_by_every_replica(pair: Pair, web: Web) -> None:
+    await web.begin(pair.one)
+    kept = web.session_id
+    for gateway in (pair.two, pair.one, pair.two):
+        status, answer = await web.call(gateway, "echo", text="hi")
+        assert (status, answer["result"]["content"][0]["text"]) == (200, "hi")
+    assert web.session_id == kept
+    assert len(pair.two.gateway.clients) == 0  # the owner has it
+    async with web.http.delete(
+        pair.two.url(), headers={**HEADERS, "Mcp-Session-Id": kept}
+    ) as answer:
+        assert answer.status == 200
+    assert (await web.ask(pair.one, "ping"))[0] == 404
+    assert (await web.ask(pair.two, "ping"))[0] == 404
+    await pair.written()
+    assert pair.store._values.items() == {}
+
+
+async def test_a_session_goes_on_when_its_owner_is_gone(pair: Pair, web: Web) -> None:
+    await web.begin(pair.one)
+    kept = web.session_id
+    assert (await web.ask(pair.one, "logging/setLevel", {"level": "debug"}))[0] == 200
+    uri = "demo://note"
+    assert "result" in (await web.ask(pair.one, "resources/subscribe", {"uri": uri}))[1]
+    await pair.lose_one()
+    status, answer = await web.call(pair.two, "echo", text="again")
+    assert (status, answer["result"]["content"][0]["text"]) == (200, "again")
+    assert web.session_id == kept
+    client = next(iter(pair.two.gateway.clients.values()))
+    assert (client.name, client.log_level) == ("web", "debug")
+    shared = pair.two.gateway.shared_sessions
+    assert shared is not None
+    assert shared.takeovers == 1
+    async with web.stream(pair.two) as answer:
+        await pair.two.gateway._work.ended()  # its subscription is restored
+        assert client.subscriptions == {uri}
+        await web.call(pair.two, "touch-note")
+        await events_of(answer, "notifications/resources/updated")
+
+
+async def test_a_replica_that_lost_a_session_drops_it(pair: Pair, web: Web) -> None:
+    await web.begin(pair.one)
+    assert len(pair.one.gateway.clients) == 1
+    await pair.lose_one()
+    await web.ask(pair.two, "ping")
+    assert len(pair.one.gateway.clients) == 0
+    # Asked itself, it passes the request on to who has the session now.
+    await pair.one.gateway.replica.look()
+    assert (await web.ask(pair.one, "ping"))[0] == 200
+    assert len(pair.one.gateway.clients) == 0
+
+
+async def test_of_many_requests_one_takes_the_session_over(pair: Pair, web: Web) -> None:
+    await web.begin(pair.one)
+    await pair.lose_one()
+    calls = [web.call(pair.two, "echo", text=str(number)) for number in range(10)]
+    found = [answer["result"]["content"][0]["text"] for _, answer in await asyncio.gather(*calls)]
+    assert found == [str(number) for number in range(10)]
+    shared = pair.two.gateway.shared_sessions
+    assert shared is not None
+    assert shared.takeovers == 1
+
+
+async def test_a_stream_is_resumed_at_another_replica(pair: Pair, web: Web) -> None:
+    await web.begin(pair.one)
+    async with web.stream(pair.two) as answer:
+        client = next(iter(pair.one.gateway.clients.values()))
+        for number in range(3):
+            client.notify("notifications/message", {"level": "info", "data": f"event {number}"})
+        seen = await events_of(answer, "event 2")
+    first = next(event_id for event_id, data in seen if "event 0" in data)
+    async with web.stream(pair.two, after=first) as answer:  # by the owner
+        assert "event 1" in (await events_of(answer, "event 2"))[-2][1]
+    await pair.lose_one()
+    async with web.stream(pair.two, after=first) as answer:  # by the store
+        found = await events_of(answer, "event 2")
+        assert "event 1" in next(data for _, data in found if data)
+        taken = next(iter(pair.two.gateway.clients.values()))
+        taken.notify("notifications/message", {"level": "info", "data": "event 3"})
+        event_id, _ = (await events_of(answer, "event 3"))[-1]
+    async with web.stream(pair.two, after=event_id) as answer:
+        taken.notify("notifications/message", {"level": "info", "data": "event 4"})
+        again = await events_of(answer, "event 4")
+        assert not [data for _, data in again if "event 3" in data]
+
+
+async def test_a_call_whose_owner_died_is_told_that_it_may_have_run(pair: Pair, web: Web) -> None:
+    await web.begin(pair.one)
+    calling = asyncio.create_task(web.call(pair.two, "wait", seconds=60))
+    async with asyncio.timeout(20):
+        while not pair.one.gateway.running_calls:
+            await SystemClock().sleep(0.01)
+        await pair.lose_one()
+        status, answer = await calling
+    assert status == 200
+    assert answer["error"]["data"] == {"code": "CONNECTION_LOST", "mayHaveRun": True}
+    assert "may have been carried out" in answer["error"]["message"]
+    assert (await web.ask(pair.two, "ping"))[0] == 200
+
+
+async def test_the_stream_of_a_call_ends_with_that_error_wherever_it_is_resumed(
+    pair: Pair, web: Web
+) -> None:
+    await web.begin(pair.one)
+    message = {
+        "jsonrpc": "2.0",
+        "id": "steps",
+        "method": "tools/call",
+        "params": {
+            "name": "progress-steps",
+            "arguments": {"steps": 100, "seconds": 0.05},
+            "_meta": {"progressToken": 1},
+        },
+    }
+    headers = {**HEADERS, "Mcp-Session-Id": web.session_id}
+    async with web.http.post(pair.two.url(), data=json.dumps(message), headers=headers) as answer:
+        seen = await events_of(answer, '"progress":3')
+        await pair.lose_one()
+        last = await events_of(answer, "mayHaveRun")
+    assert json.loads(last[-1][1])["id"] == "steps"
+    # A client that lost that connection too resumes it from the first event it had.
+    first = next(event_id for event_id, data in seen if "progress" in data)
+    async with web.stream(pair.two, after=first) as answer:
+        again = await events_of(answer, "mayHaveRun")
+    assert json.loads(again[-1][1])["id"] == "steps"
+    numbers = [json.loads(data)["params"]["progress"] for _, data in again if "progress" in data]
+    assert numbers[:1] == [2]
+
+
+async def test_a_replica_that_ends_hands_its_sessions_over(pair: Pair, web: Web) -> None:
+    await web.begin(pair.one)
+    await pair.one.gateway.drain(5)
+    assert len(pair.one.gateway.clients) == 0
+    assert (await web.call(pair.one, "echo", text="still"))[1]["result"]["content"][0]["text"]
+    assert len(pair.two.gateway.clients) == 1
+
+
+async def test_the_session_of_another_caller_does_not_exist(web: Web) -> None:
+    clock = SystemClock()
+    store = MemoryStore(clock)
+    one, two = (Replica(store, clock, name=name, keys=(KEY,)) for name in ("one", "two"))
+    tokens = tuple(NamedToken(name=name, token=name[0] * 16) for name in ("ann", "bob"))
+    settings = GatewaySettings(tokens=tokens)
+    async with (
+        running_gateway({}, replica=one, settings=settings) as first,
+        running_gateway({}, replica=two, settings=settings) as second,
+    ):
+        pair = Pair(first, second, store)
+        await pair.know_each_other()
+        ann, bob = ({"Authorization": f"Bearer {token * 16}"} for token in ("a", "b"))
+        about = {"protocolVersion": OLD, "capabilities": {}, "clientInfo": {"name": "web"}}
+        assert (await web.ask(first, "initialize", about, ann))[0] == 200
+        for gateway in (first, second):
+            assert (await web.ask(gateway, "ping", None, ann))[0] == 200
+            assert (await web.ask(gateway, "ping", None, bob))[0] == 404
+        await pair.lose_one()
+        assert (await web.ask(second, "ping", None, bob))[0] == 404
+        assert len(second.gateway.clients) == 0  # nothing was taken over for a stranger
+        assert (await web.ask(second, "ping", None, ann))[0] == 200
