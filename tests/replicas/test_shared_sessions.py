@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 from typing import Any
 
 import aiohttp
@@ -14,89 +13,13 @@ import pytest
 from mcplens.clock import SystemClock
 from mcplens.config.access_keys import NamedToken
 from mcplens.config.views import GatewaySettings
+from mcplens.errors import ServerError
 from mcplens.replicas.memory_store import MemoryStore
 from mcplens.replicas.replica import Replica
-from tests.gateway.harness import OLD, RunningGateway, http_demo, running_gateway
+from tests.gateway.harness import NEW, OLD, RunningGateway, http_demo, running_gateway
+from tests.replicas.choosing_client import HEADERS, Web, events_of
 
 KEY = "k" * 32
-HEADERS = {
-    "Accept": "application/json, text/event-stream",
-    "Content-Type": "application/json",
-    "MCP-Protocol-Version": OLD,
-}
-
-
-class Web:
-    """A client that chooses the replica for each of its requests."""
-
-    def __init__(self, http: aiohttp.ClientSession) -> None:
-        self.http = http
-        self.session_id = ""
-        self._number = 0
-
-    async def post(
-        self,
-        gateway: RunningGateway,
-        message: dict[str, Any],
-        headers: Mapping[str, str] | None = None,
-    ) -> Any:
-        own = {"Mcp-Session-Id": self.session_id} if self.session_id else {}
-        sent = self.http.post(
-            gateway.url(), data=json.dumps(message), headers={**HEADERS, **own, **(headers or {})}
-        )
-        async with asyncio.timeout(20), sent as answer:
-            self.session_id = answer.headers.get("Mcp-Session-Id", self.session_id)
-            text = await answer.text()
-            if answer.headers.get("Content-Type", "").startswith("text/event-stream"):
-                text = [line for line in text.splitlines() if line.startswith("data: {")][-1][6:]
-            return answer.status, json.loads(text) if text else None
-
-    async def ask(
-        self,
-        gateway: RunningGateway,
-        method: str,
-        params: dict[str, Any] | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> Any:
-        self._number += 1
-        message = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params or {}}
-        return await self.post(gateway, message, headers)
-
-    async def begin(self, gateway: RunningGateway) -> None:
-        about = {"protocolVersion": OLD, "capabilities": {}, "clientInfo": {"name": "web"}}
-        status, _ = await self.ask(gateway, "initialize", about)
-        assert status == 200
-        initialized = {"jsonrpc": "2.0", "method": "notifications/initialized"}
-        status, _ = await self.post(gateway, initialized)
-        assert status == 202
-
-    async def call(self, gateway: RunningGateway, name: str, **arguments: Any) -> Any:
-        return await self.ask(gateway, "tools/call", {"name": name, "arguments": arguments})
-
-    @asynccontextmanager
-    async def stream(
-        self, gateway: RunningGateway, after: str | None = None
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
-        headers = {**HEADERS, "Mcp-Session-Id": self.session_id}
-        if after is not None:
-            headers["Last-Event-ID"] = after
-        async with self.http.get(gateway.url(), headers=headers) as answer:
-            yield answer
-
-
-async def events_of(answer: aiohttp.ClientResponse, wanted: str) -> list[tuple[str, str]]:
-    """The events (id, data) up to the one whose data has this text."""
-    found, event_id = [], ""
-    async with asyncio.timeout(20):
-        async for raw in answer.content:
-            line = raw.decode().rstrip("\n")
-            if line.startswith("id: "):
-                event_id = line[4:]
-            elif line.startswith("data: "):
-                found.append((event_id, line[6:]))
-                if wanted in line:
-                    return found
-    raise AssertionError(f"no {wanted} in {found}")
 
 
 class Pair:
@@ -306,3 +229,54 @@ async def test_the_session_of_another_caller_does_not_exist(web: Web) -> None:
         assert (await web.ask(second, "ping", None, bob))[0] == 404
         assert len(second.gateway.clients) == 0  # nothing was taken over for a stranger
         assert (await web.ask(second, "ping", None, ann))[0] == 200
+
+
+async def test_a_task_of_2026_07_28_is_found_at_its_replica(pair: Pair) -> None:
+    options: dict[str, Any] = {
+        "protocol_version": NEW,
+        "capabilities": {"extensions": {"io.modelcontextprotocol/tasks": {}}},
+    }
+    async with (
+        asyncio.timeout(40),
+        pair.one.connect(**options) as maker,
+        pair.two.connect(**options) as asker,
+    ):
+        call = {"name": "task-report", "arguments": {"steps": 2, "seconds": 0}}
+        made = (await maker.request("tools/call", call)).value
+        assert made["resultType"] == "task"
+        named = {"taskId": made["taskId"]}
+        while (found := (await asker.request("tasks/get", named)).value)["status"] == "working":
+            pass
+        assert found["taskId"] == made["taskId"]
+        assert "2 pages" in str(found["result"])
+        await pair.lose_one()
+        with pytest.raises(ServerError, match="there is no task"):
+            await asker.request("tasks/get", named)
+
+
+async def test_a_suspended_call_of_2026_07_28_is_found_at_its_replica() -> None:
+    clock = SystemClock()
+    store = MemoryStore(clock)
+    one, two = (Replica(store, clock, name=name, keys=(KEY,)) for name in ("one", "two"))
+    async with (
+        asyncio.timeout(40),
+        http_demo() as url,
+        running_gateway({"demo": {"url": url, "protocolVersion": OLD}}, replica=one) as first,
+        running_gateway({"demo": {"url": url, "protocolVersion": OLD}}, replica=two) as second,
+    ):
+        await Pair(first, second, store).know_each_other()
+        options: dict[str, Any] = {
+            "protocol_version": NEW,
+            "capabilities": {"elicitation": {"form": {}}},
+        }
+        async with first.connect(**options) as asked, second.connect(**options) as answering:
+            call = {"name": "elicit-form", "arguments": {"form": "name"}}
+            question = (await asked.request("tools/call", call)).value
+            (key,) = question["inputRequests"]
+            answer = {"action": "accept", "content": {"name": "Ada"}}
+            again = {
+                **call,
+                "requestState": question["requestState"],
+                "inputResponses": {key: answer},
+            }
+            assert "Ada" in str((await answering.request("tools/call", again)).value)
