@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -133,6 +135,33 @@ async def test_a_session_survives_its_replicas_and_the_store(processes: Processe
         assert await echoed(web, one, "the third owner") == "the third owner"
         assert await echoed(fresh, one, "this one, too") == "this one, too"
         assert web.session_id == kept
+
+
+async def test_a_replica_that_stood_still_gives_up_what_was_taken_from_it(
+    processes: Processes,
+) -> None:
+    one, two = At(processes.one.origin), At(processes.two.origin)
+    async with aiohttp.ClientSession() as http:
+        web = Web(http, AUTHORIZATION)
+        await web.begin(one)
+        assert await echoed(web, two, "forwarded") == "forwarded"
+        os.kill(processes.one.pid, signal.SIGSTOP)
+        try:
+            # The machine still accepts the connection, so that only silence tells.
+            status, answer = await web.call(two, "demo__echo", text="lost")
+            assert (status, answer["error"]["data"]["mayHaveRun"]) == (200, True)
+            assert await echoed(web, two, "taken over") == "taken over"
+        finally:
+            os.kill(processes.one.pid, signal.SIGCONT)
+        await processes.know_each_other()
+
+        async def has_none() -> bool:
+            return not (await processes.status(processes.one))["clients"]
+
+        async with asyncio.timeout(30):
+            await until(has_none)
+        assert await echoed(web, one, "passed on") == "passed on"
+        assert await processes.count(processes.one, "takeovers_total") == 0
 
 
 async def test_clients_of_2026_07_28_are_served_by_any_replica(processes: Processes) -> None:

@@ -8,6 +8,7 @@ from mcplens.clock import ManualClock
 from mcplens.errors import StoreUnavailable
 from mcplens.replicas.memory_store import MemoryStore
 from mcplens.replicas.replica import GROUP, PRESENCE_S, Replica
+from mcplens.replicas.state_store import StoreState
 
 KEY = "k" * 32
 
@@ -81,12 +82,46 @@ async def test_a_replica_that_was_silent_too_long_looks_at_what_it_owns() -> Non
     await two.close()
 
 
-@pytest.mark.parametrize("value", [b"", b"[]", b'{"id": "other"}', b"\xff"])
-async def test_a_presence_that_cannot_be_read_is_left_out(value: bytes) -> None:
+@pytest.mark.parametrize("value", [b"", b"[]", b'{"id": "strange"}', b"\xff", b"x {}"])
+async def test_a_presence_that_no_replica_wrote_is_left_out_and_reported(value: bytes) -> None:
     clock = ManualClock()
     store = MemoryStore(clock)
     one = await joined(store, clock, "one")
+    reported: list[str] = []
+    one.on_forged.append(reported.append)
     await store.join(GROUP, "strange", value, PRESENCE_S)
     await one.look()
+    await one.look()
     assert one.others == {}
+    assert reported == ["strange"]
+    await one.close()
+
+
+async def test_a_presence_cannot_be_used_by_another_replica() -> None:
+    clock = ManualClock()
+    store = MemoryStore(clock)
+    one, two = await joined(store, clock, "one"), await joined(store, clock, "two")
+    copied = (await store.members(GROUP))[two.id]
+    await store.join(GROUP, "copy", copied, PRESENCE_S)
+    await one.look()
+    assert list(one.others) == [two.id]
+    await one.close()
+    await two.close()
+
+
+async def test_replicas_are_not_gone_because_the_store_lost_its_data() -> None:
+    clock = ManualClock()
+    store = MemoryStore(clock)
+    one, two = await joined(store, clock, "one"), await joined(store, clock, "two")
+    await one.look()
+    await two._work.end()
+    gone: list[str] = []
+    one.on_gone.append(gone.append)
+    store._set_state(StoreState("down", clock.wall(), "restarted"))
+    await store.leave(GROUP, two.id)
+    store._set_state(StoreState("up", clock.wall()))
+    await one.look()
+    assert (list(one.others), gone) == ([two.id], [])
+    await clock.advance(PRESENCE_S * 2)
+    assert (one.others, gone) == ({}, [two.id])
     await one.close()

@@ -67,6 +67,7 @@ class SharedSessions:
         self.forwarder = Forwarder(replica, gateway.clock)
         self.takeovers = 0
         self.writer = SessionWriter(gateway)
+        replica.on_forged.append(self._forged)
         self._owners: OrderedDict[str, str] = OrderedDict()  # session id -> replica, as last seen
         self._locks: dict[str, asyncio.Lock] = {}
 
@@ -76,6 +77,11 @@ class SharedSessions:
     async def close(self) -> None:
         await self.writer.close()
         await self.forwarder.close()
+
+    def _forged(self, member: str) -> None:
+        refused = self._gateway.refused_requests
+        refused.count += 1
+        refused.write("", "", f"the presence of a replica that no key of ours signed: {member}", "")
 
     def at(self, path: str) -> PathSharing:
         """What the endpoint at a path shares."""
@@ -278,6 +284,8 @@ class SharedSessions:
         key = key_of(session_id)
         raw = await self._store.get(f"facts:{key}")
         facts = None if raw is None else SessionFacts.read(raw)
+        if facts is None and self._replica.is_recovering:
+            raise _later("the shared store was away; try again in a moment")
         # Another caller's session does not exist for this one, nor does that of another path.
         if facts is None or (facts.path, facts.caller) != (search.path, exchange.caller):
             raise _no_session()

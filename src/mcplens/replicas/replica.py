@@ -2,7 +2,8 @@
 
 Each replica writes its presence into the store again and again; one that stops is gone when its
 time is over. An identity lasts as long as the process: after a restart the replica is another one,
-since what it owned is lost. Owned by gateway/gateway.py; used by whatever replicas share.
+since what it owned is lost. Presences are signed: who can write into the store alone can send no
+replica anywhere. Owned by gateway/gateway.py; used by whatever replicas share.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from mcplens.errors import StoreUnavailable
 from mcplens.known_secrets import known_secrets
 from mcplens.replicas.memory_store import MemoryStore
 from mcplens.replicas.opening import make_store
-from mcplens.replicas.state_store import StateStore
+from mcplens.replicas.signatures import SigningKeys
+from mcplens.replicas.state_store import StateStore, StoreState
 from mcplens.version import VERSION
 
 _log = logging.getLogger("mcplens.replicas")
@@ -30,6 +32,8 @@ GROUP: Final = "replicas"
 # A replica that was silent for so long is gone. Its beat has three chances before that.
 PRESENCE_S: Final = 6.0
 BEAT_S: Final = 1.5
+# Presences that no replica wrote, and that are reported.
+_MOST_FORGED: Final = 100
 
 
 class Presence(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -66,6 +70,11 @@ class Replica:
         self.on_look: list[Callable[[], None]] = []  # it has seen who is there
         self.on_return: list[Callable[[], None]] = []  # it was silent too long, and is back
         self.on_gone: list[Callable[[str], None]] = []  # another one is gone
+        self.on_forged: list[Callable[[str], None]] = []  # a presence that no replica wrote
+        self._signing = SigningKeys(keys, "presence")
+        self._forged: set[str] = set()
+        self._recovering_until = -1.0
+        store.listen_to_state(self._store_changed)
         self._clock = clock
         self._since = clock.wall()
         self._work = Background()
@@ -104,6 +113,15 @@ class Replica:
             configuration=self.configuration,
         )
 
+    @property
+    def is_recovering(self) -> bool:
+        """Whether the store may have lost what replicas wrote, and they still write it again."""
+        return self._clock.monotonic() < self._recovering_until
+
+    def _store_changed(self, state: StoreState) -> None:
+        if state.status == "up":
+            self._recovering_until = self._clock.monotonic() + PRESENCE_S
+
     async def open(self) -> None:
         """Open the store."""
         await self.store.open()
@@ -140,18 +158,30 @@ class Replica:
         Raises:
             StoreUnavailable: it cannot be known.
         """
-        found = {}
+        found = dict(self.others) if self.is_recovering else {}
         for member, value in (await self.store.members(GROUP)).items():
-            try:
-                presence = msgspec.json.decode(value, type=Presence)
-            except msgspec.DecodeError:
-                continue  # of another version
-            if member != self.id and presence.id == member:
+            presence = self._read(member, value) if member != self.id else None
+            if presence is not None:
                 found[member] = presence
         before, self.others = self.others, found
         for gone in before.keys() - found.keys():
             for listener in self.on_gone:
                 listener(gone)
+
+    def _read(self, member: str, value: bytes) -> Presence | None:
+        """What a replica says of itself, if it has a key of ours."""
+        signature, _, raw = value.partition(b" ")
+        if not self._signing.is_signed(signature.decode("latin-1"), member.encode(), raw):
+            if member not in self._forged and len(self._forged) < _MOST_FORGED:
+                self._forged.add(member)
+                for listener in self.on_forged:
+                    listener(member)
+            return None
+        try:
+            presence = msgspec.json.decode(raw, type=Presence)
+        except msgspec.DecodeError:
+            return None  # of another version
+        return presence if presence.id == member else None
 
     async def _beat_on(self) -> None:
         while True:
@@ -160,7 +190,8 @@ class Replica:
 
     async def _beat(self) -> None:
         try:
-            value = msgspec.json.encode(self.presence)
+            raw = msgspec.json.encode(self.presence)
+            value = self._signing.sign(self.id.encode(), raw).encode() + b" " + raw
             await self.store.join(GROUP, self.id, value, PRESENCE_S)
             now = self._clock.monotonic()
             was_silent, self._renewed_at = now - self._renewed_at >= PRESENCE_S, now

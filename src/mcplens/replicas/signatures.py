@@ -2,7 +2,7 @@
 
 The first key signs and all verify, so that keys can be replaced one replica after another. Each
 purpose has a key of its own, derived from the configured one: a signature for one purpose says
-nothing for another. Used by owned_ids.py and forward_proofs.py.
+nothing for another. Used by owned_ids.py, forward_proofs.py and replica.py.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import hashlib
 import hmac
 from typing import Literal
 
-Purpose = Literal["session", "task", "state", "forward"]
+Purpose = Literal["session", "task", "state", "forward", "presence"]
 
 
 class SigningKeys:
