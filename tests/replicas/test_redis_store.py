@@ -14,6 +14,8 @@ from mcplens.replicas import opening
 from mcplens.replicas.memory_store import MemoryStore
 from mcplens.replicas.redis_store import RedisStore
 from mcplens.replicas.state_store import StoreState
+from tests.cli.tls import issued
+from tests.ports import held_port
 from tests.replicas.redis_server import RedisServer, becomes, redis_server, redis_store
 
 LONG_S = 60.0
@@ -168,3 +170,23 @@ async def test_a_task_that_is_cancelled_at_any_step_of_an_operation_ends(
                 await asyncio.sleep(0)
             task.cancel()
             await asyncio.wait([task])
+
+
+async def test_a_store_by_tls_is_trusted_by_its_authority(tmp_path: Path) -> None:
+    authority, own = issued(tmp_path, "localhost")
+    with held_port() as secure:
+        words = {"tls-port": str(secure), "tls-cert-file": str(own), "tls-key-file": str(own)}
+        words |= {"tls-ca-cert-file": str(authority), "tls-auth-clients": "no"}
+        options = [part for name, value in words.items() for part in (f"--{name}", value)]
+        async with redis_server(tmp_path, *options):
+            url = f"rediss://localhost:{secure}"
+            stranger = RedisStore(StoreSettings(url=url), SystemClock())
+            await stranger.open()
+            assert stranger.state.status == "down"
+            assert "certificate" in stranger.state.reason.lower()
+            await stranger.close()
+            store = RedisStore(StoreSettings(url=url, ca_file=str(authority)), SystemClock())
+            await store.open()
+            await store.put("a", b"1", LONG_S)
+            assert await store.get("a") == b"1"
+            await store.close()
