@@ -126,6 +126,7 @@ async def test_an_open_stream_ends_with_a_hint_when_to_come_back() -> None:
         asyncio.timeout(PATIENCE_S),
     ):
         async with session.post(gateway.url("/mcp"), json=HELLO, headers=ACCEPT) as response:
+            await response.read()  # a server that starts slowly makes it a stream
             headers = ACCEPT | {"Mcp-Session-Id": response.headers["Mcp-Session-Id"]}
         async with session.get(gateway.url("/mcp"), headers=headers) as response:
             assert b"retry: 1234" in await response.content.readuntil(b"\n\n")
