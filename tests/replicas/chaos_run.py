@@ -23,14 +23,14 @@ from mcplens.background import Background
 from mcplens.events import LateReply, ReplyUnmatched, StateChanged
 from mcplens.session.client import Client
 from tests.gateway.fault_run import Level, level
-from tests.gateway.harness import NEW
+from tests.gateway.harness import NEW, OLD
 from tests.ports import held_port
 from tests.replicas.arrangement import Arrangement, arrangement, counting_server
 from tests.replicas.processes import HttpServer, Replica, until
 from tests.replicas.redis_server import RedisServer, redis_server
 
 REPLICAS = 3
-VERSIONS = (NEW,)
+VERSIONS = (NEW, OLD)
 STDIO_SERVERS = ("pipe1", "pipe2")
 STEADY, HANGING = "steady", "hanging"  # servers by HTTP that all replicas share
 # Of a call to the server that hangs; shorter than it hangs.

@@ -1,4 +1,4 @@
-"""Two and then three gateways behind a load balancer without stickiness."""
+"""Two and then three gateways behind a load balancer without stickiness, clients of both eras."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mcplens.session.client import Client
-from tests.gateway.harness import NEW
+from tests.gateway.harness import NEW, OLD
 from tests.ports import held_port
 from tests.replicas.arrangement import DEMO, TOKEN, Arrangement, arrangement, counting_server
 from tests.replicas.processes import START_S, HttpServer, Replica, until
@@ -49,7 +49,7 @@ async def call_all(clients: list[Client], turn: int) -> None:
         await asyncio.gather(*(call(number, client) for number, client in enumerate(clients)))
 
 
-async def test_clients_use_two_and_then_three_replicas(tmp_path: Path) -> None:
+async def test_clients_of_both_eras_use_two_and_then_three_replicas(tmp_path: Path) -> None:
     log = tmp_path / "executions"
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(redis_server(tmp_path))
@@ -62,7 +62,7 @@ async def test_clients_use_two_and_then_three_replicas(tmp_path: Path) -> None:
         )
         clients = [
             await stack.enter_async_context(site.connect(protocol_version=version))
-            for version in (NEW, NEW, NEW, NEW)
+            for version in (OLD, NEW, OLD, NEW)
         ]
         await call_all(clients, 1)
         assert all([await answered(replica) > 0 for replica in site.replicas[:2]])

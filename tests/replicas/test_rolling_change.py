@@ -12,8 +12,9 @@ import pytest
 
 from mcplens.cli import exit_codes
 from mcplens.session.client import Client
-from tests.gateway.harness import NEW
+from tests.gateway.harness import NEW, OLD
 from tests.replicas.arrangement import Arrangement, arrangement, counting_server
+from tests.replicas.redis_server import redis_server
 
 PATIENCE_S = 120
 CLIENTS = 6
@@ -32,7 +33,7 @@ class Load:
 
     async def client(self, site: Arrangement, number: int) -> None:
         """Raises what it gets that is not its answer."""
-        async with site.connect(protocol_version=NEW) as client:
+        async with site.connect(protocol_version=OLD if number % 2 else NEW) as client:
             await self._call_on_and_on(client, number)
 
     async def _call_on_and_on(self, client: Client, number: int) -> None:
@@ -53,7 +54,8 @@ async def test_replicas_are_replaced_under_load_and_no_call_is_lost(tmp_path: Pa
     servers = {"count": counting_server(log)}
     load = Load()
     async with (
-        arrangement(tmp_path, servers, gateway=GATEWAY) as site,
+        redis_server(tmp_path) as store,
+        arrangement(tmp_path, servers, gateway=GATEWAY, store=store) as site,
         asyncio.timeout(PATIENCE_S),
         asyncio.TaskGroup() as group,
     ):

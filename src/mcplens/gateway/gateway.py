@@ -65,6 +65,8 @@ if TYPE_CHECKING:
 
 # Our mark in the capabilities of a gateway: which gateways a client reaches through it.
 GATEWAY_MARK: Final = "mcplens/gateway"
+# While calls are finished: how often sessions without any are handed to other replicas.
+_RELEASE_EVERY_S: Final = 0.05
 
 
 class Stage(Enum):
@@ -444,26 +446,42 @@ class Gateway(ServerListener):
         if notice_s > 0:
             await self.clock.sleep(notice_s)
         self.stage = Stage.DRAINING
-        shared = self.shared_sessions
-        if shared is not None:
-            await shared.release_idle()
         try:
             async with asyncio.timeout(timeout_s):
-                await self._idle.wait()
-                if shared is not None:
-                    await shared.forwarder.idle.wait()
+                await self._finish_calls()
         except TimeoutError:
-            self._give_up_calls()
-        if shared is not None:
-            await shared.release_idle()
+            for client in list(self.clients.values()):
+                self.give_up_calls(client, "the gateway was shut down")
+        if self.shared_sessions is not None:
+            await self.shared_sessions.release_idle()
 
-    def _give_up_calls(self) -> None:
-        for client in list(self.clients.values()):
-            for call in list(client.calls.values()):
-                if call.method != LISTEN:
-                    message, data = given_up(call.server_id)
-                    client.peer.refuse(call.id, INTERNAL_ERROR, message, data)
-                call.cancel()
+    async def _finish_calls(self) -> None:
+        """Wait for what is under way; each session goes to another replica once it is idle."""
+        shared = self.shared_sessions
+        while shared is not None and shared.writer.sessions():
+            await shared.release_idle()
+            if self._idle.is_set():
+                break
+            await self.clock.sleep(_RELEASE_EVERY_S)
+        await self._idle.wait()
+        if shared is not None:
+            await shared.forwarder.idle.wait()
+
+    def still_serves(self, call: InboundCall) -> bool:
+        """Whether a call is served although new ones are refused: its session is still here."""
+        return (
+            self.shared_sessions is not None
+            and not call.is_stateless
+            and call.client.peer.protocol_version is not None
+        )
+
+    def give_up_calls(self, client: InboundClient, why: str) -> None:
+        """Answer the calls of a client that are under way with an error that says why."""
+        for call in list(client.calls.values()):
+            if call.method != LISTEN:
+                message, data = given_up(call.server_id, why)
+                client.peer.refuse(call.id, INTERNAL_ERROR, message, data)
+            call.cancel()
 
     async def close(self) -> None:
         self._unlisten()

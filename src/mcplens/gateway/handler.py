@@ -218,7 +218,7 @@ class InboundHandler(ABC):
 
     async def _answer(self, call: InboundCall) -> bytes:
         method = call.method
-        if self.gateway.stage is Stage.DRAINING:
+        if self.gateway.stage is Stage.DRAINING and not self.gateway.still_serves(call):
             raise shutting_down()
         if method in (HANDSHAKE_ONLY if call.is_stateless else STATELESS_ONLY):
             raise unknown_method(method)

@@ -29,10 +29,10 @@ def shutting_down() -> Refused:
     return Refused(INTERNAL_ERROR, text, retry_after_s=1)
 
 
-def given_up(server_id: str) -> tuple[str, dict[str, Any]]:
-    """What the client of a call is told that a gateway which ends did not wait for any longer."""
+def given_up(server_id: str, why: str) -> tuple[str, dict[str, Any]]:
+    """What the client of a call is told that the gateway did not wait for any longer."""
     what = f"{server_id} may have carried it out" if server_id else "nothing was carried out"
-    text = f"the gateway was shut down before this call was finished; {what}"
+    text = f"{why} before this call was finished; {what}"
     return text, {"code": "CONNECTION_LOST", "server": server_id}
 
 

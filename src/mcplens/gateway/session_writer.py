@@ -157,7 +157,11 @@ class SessionWriter:
         self._dirty.pop(key, None)
         self._entries.pop(key, None)
         if session is not None:
-            session.close("another replica has taken the session over")
+            why = "another replica has taken the session over"
+            client = self._gateway.clients.get(session)
+            if client is not None:
+                self._gateway.give_up_calls(client, why)
+            session.close(why)
 
     def _write_all(self) -> None:
         """The store may have forgotten what it was told."""
@@ -238,11 +242,15 @@ class SessionWriter:
             await self._store.delete(f"facts:{key}")
             await self._store.drop_log(f"events:{key}")
 
-    async def release(self, session: HttpSessionPeer) -> None:
-        """Let another replica take a session over at once."""
+    def disown(self, session: HttpSessionPeer) -> None:
+        """A session is not ours any more, but it is not over either."""
         key = key_of(session.id)
         self._owned.pop(key, None)
         self._dirty.pop(key, None)
+
+    async def release(self, session: HttpSessionPeer) -> None:
+        """Let another replica take a session over at once."""
+        key = key_of(session.id)
         await self._store.delete(f"owner:{key}", self._replica.id.encode())
 
     async def _renew_on(self) -> None:

@@ -94,12 +94,14 @@ class SharedSessions:
             client = self._gateway.clients.get(session)
             if client is not None and client.calls:
                 continue
+            # First here, then in the store: a call that comes in between finds the next owner.
+            self.writer.disown(session)
+            session.hang_up_all(session.limits.retry_ms)
+            session.close("another replica goes on with the session")
             try:
                 await self.writer.release(session)
             except StoreUnavailable:
                 return  # others take over when this replica is gone
-            session.hang_up_all(session.limits.retry_ms)
-            session.close("another replica goes on with the session")
 
     # -- requests of 2026-07-28 --------------------------------------------------------------------
 
@@ -160,8 +162,8 @@ class SharedSessions:
                     return
         except StoreUnavailable as problem:
             text = f"the replica that has this session cannot be found: {problem.message}"
-            raise _later(text) from None
-        raise _later("this session changes hands just now; try again")
+            raise _later(text, search) from None
+        raise _later("this session changes hands just now", search)
 
     async def _step(
         self, search: _Search, endpoint: StreamableHttp, exchange: AsgiExchange, body: bytes
@@ -186,7 +188,7 @@ class SharedSessions:
                 self._remember(session_id, named)
                 return await self._ask(search, owner, exchange, body)
         if named is not None and named in search.alive:
-            raise _later("the replica that has this session does not answer; try again")
+            raise _later("the replica that has this session does not answer", search)
         if self._gateway.is_draining and not exchange.is_forwarded:
             return await self._pass_to_any(search, exchange, body)
         await self._take_over(search, raw, endpoint, exchange)
@@ -197,7 +199,7 @@ class SharedSessions:
         for other in self._replica.others.values():
             if other.id not in search.refused:
                 return await self._ask(search, other, exchange, body)
-        raise _later("this replica is shutting down; try again")
+        raise _later("this replica is shutting down", search)
 
     # -- asking the owner --------------------------------------------------------------------------
 
@@ -290,7 +292,9 @@ class SharedSessions:
         if facts is None or (facts.path, facts.caller) != (search.path, exchange.caller):
             raise _no_session()
         if self._gateway.is_draining:
-            raise not_owner() if exchange.is_forwarded else _later("this replica is shutting down")
+            if exchange.is_forwarded:
+                raise not_owner()
+            raise _later("this replica is shutting down", search)
         if not await self.writer.claim(key, owner):
             return
         streams = read_log(await self.writer.read_log(key)).values()
@@ -387,8 +391,15 @@ def _may_have_run(request_id: RequestId) -> bytes:
     return encode_error(request_id, INTERNAL_ERROR, text, data)
 
 
-def _later(text: str) -> Refusal:
-    return Refusal(503, HTTP_REFUSAL, text, headers={"Retry-After": "1"})
+def _later(text: str, search: _Search) -> Refusal:
+    """The refusal of a request that was not begun."""
+    return Refusal(
+        503,
+        HTTP_REFUSAL,
+        f"{text}; nothing was begun, try again",
+        request_id=search.requests[0] if len(search.requests) == 1 else None,
+        headers={"Retry-After": "1"},
+    )
 
 
 def _no_session() -> Refusal:
