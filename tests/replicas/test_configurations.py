@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from mcplens.bus import Bus
 from mcplens.clock import ManualClock
 from mcplens.config.configuration import load_configuration
@@ -16,7 +14,7 @@ from mcplens.gateway.operation_pages import status
 from mcplens.gateway.replica_configurations import configuration_digest
 from mcplens.gateway.service import GatewayService
 from mcplens.replicas.memory_store import MemoryStore
-from mcplens.replicas.replica import GROUP, PRESENCE_S, Presence
+from mcplens.replicas.replica import PRESENCE_S, Replica
 
 KEY = "0123456789abcdef" * 2
 OTHER_KEY = "fedcba9876543210" * 2
@@ -55,14 +53,15 @@ async def test_the_log_says_once_who_differs_and_that_it_is_over(tmp_path: Path)
     assert isinstance(store, MemoryStore)
     await replica.join("http://here")
     await clock.settle()
+    there = Replica(store, clock, name="there", keys=(KEY,))
+    await there.join("http://there")
+    await clock.settle()
     for configured in ("another", "another", replica.configuration):
-        there = Presence(
-            id="x", name="there", address="", version="1", since=0, configuration=configured
-        )
-        await store.join(GROUP, "x", msgspec.json.encode(there), 10 * PRESENCE_S)
+        there.configuration = configured
         await clock.advance(PRESENCE_S)
         shown = status(service.gateway)["replica"]["others"]
         assert [one["configuration"] for one in shown] == [configured]
+    await there.close()
     await replica.close()
     told = [event.message for event in bus.kept() if isinstance(event, Remark)]
     assert len(told) == 2, told

@@ -287,7 +287,7 @@ class SharedSessions:
         raw = await self._store.get(f"facts:{key}")
         facts = None if raw is None else SessionFacts.read(raw)
         if facts is None and self._replica.is_recovering:
-            raise _later("the shared store was away; try again in a moment")
+            raise _later("the shared store was away", search)
         # Another caller's session does not exist for this one, nor does that of another path.
         if facts is None or (facts.path, facts.caller) != (search.path, exchange.caller):
             raise _no_session()
