@@ -22,8 +22,9 @@ function documentedKeys(): string[] {
 
 /** Keys without a field, and why. */
 const ELSEWHERE: Record<string, string> = {
-  auth: "mcplens does not sign in yet",
-  sessionMode: "for the gateway, which is not there yet",
+  auth: "on the Auth screen",
+  sessionMode: "for a gateway, which is set up in the file",
+  singleton: "for a gateway of several replicas, which is set up in the file",
   capabilities: "on the server's own page, where they are tried out before they are kept",
   roots: "on the server's own page",
   profile: "on the server's own page",
