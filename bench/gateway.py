@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import copy
 import itertools
 import json
 import os
@@ -16,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -170,15 +171,27 @@ class Client:
         timeout = aiohttp.ClientTimeout(total=self._call_s)
         connector = aiohttp.TCPConnector(limit=0)
         async with aiohttp.ClientSession(timeout=timeout, connector=connector) as self._http:
-            info = {"name": "bench", "version": "1"}
-            hello = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": info}
-            await self._post("initialize", hello)
-            self._headers["MCP-Protocol-Version"] = VERSION
-            await self._post("notifications/initialized", None)
+            await self.shake_hands()
             for tool in (await self._request("tools/list", {}))["tools"]:
                 own = next(own for own in (*RESULT_BYTES, WAITING) if own in tool["name"])
                 self._tools[own] = tool["name"]
             yield self
+
+    async def shake_hands(self) -> None:
+        """Begin a session; that of an earlier handshake stays, and is not used any more."""
+        self._headers.pop("Mcp-Session-Id", None)
+        self._headers.pop("MCP-Protocol-Version", None)
+        info = {"name": "bench", "version": "1"}
+        hello = {"protocolVersion": VERSION, "capabilities": {}, "clientInfo": info}
+        await self._post("initialize", hello)
+        self._headers["MCP-Protocol-Version"] = VERSION
+        await self._post("notifications/initialized", None)
+
+    def at(self, url: str) -> Client:
+        """The same session, through another replica of the gateway."""
+        found = copy.copy(self)
+        found._url = url
+        return found
 
     async def call(self, tool: str) -> None:
         """Raises ValueError where the answer is not that of the tool."""
@@ -212,21 +225,24 @@ class Client:
             return body
 
 
-def _command(name: str, config: Path) -> list[str]:
+def _command(name: str, config: Path, options: Sequence[str]) -> list[str]:
     if name != "ours":
         return [sys.executable, "-m", f"bench.gateways.{name}", str(config)]
     program = str(Path(sys.executable).with_name("mcplens"))
-    listen = ["--listen", "127.0.0.1:0", "--token", TOKEN]
-    return [program, "gateway", "--config", str(config), "--yes", *listen]
+    given = options or ("--listen", "127.0.0.1:0")
+    return [program, "gateway", "--config", str(config), "--yes", "--token", TOKEN, *given]
 
 
 @contextmanager
-def running(name: str, config: Path, folder: str) -> Iterator[Gateway]:
-    """The gateway as a program on one core with its server, until the block ends."""
+def running(name: str, config: Path, folder: str, *options: str) -> Iterator[Gateway]:
+    """The gateway as a program on one core with its server, until the block ends.
+
+    `options` are ours, in place of those by which it listens on a free port.
+    """
     share_one_core(True)
     try:
         process = subprocess.Popen(
-            _command(name, config),
+            _command(name, config, options),
             cwd=_ROOT,
             env=os.environ | {"MCPLENS_STATE_DIR": str(Path(folder, name))},
             text=True,

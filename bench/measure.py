@@ -51,6 +51,7 @@ class Effort:
     frames: int
     waiting_calls: int  # of a gateway
     idle_s: float
+    idle_sessions: int
     tap_rounds: int
     tap_calls: int  # of each round
 
@@ -67,6 +68,7 @@ FULL: Final = Effort(
     frames=1_000_000,
     waiting_calls=10_000,
     idle_s=20.0,
+    idle_sessions=5_000,
     tap_rounds=7,
     tap_calls=2_000,
 )
@@ -82,6 +84,7 @@ QUICK: Final = Effort(
     frames=2_000,
     waiting_calls=50,
     idle_s=0.5,
+    idle_sessions=50,
     tap_rounds=1,
     tap_calls=20,
 )

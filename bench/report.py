@@ -26,6 +26,7 @@ from bench.recording import RecordingResults
 from bench.tap import TapResults
 
 if TYPE_CHECKING:
+    from bench.replicas import ReplicaResults
     from bench.sections import Section
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "reference" / "performance.md"
@@ -87,6 +88,7 @@ class Report:
     flood: FloodResults = field(default_factory=dict)
     gateways: GatewayResults = field(default_factory=dict)
     limits: dict[str, float] = field(default_factory=dict)
+    replicas: ReplicaResults | None = None
     tap: TapResults = field(default_factory=dict)
     mocks: MockResults = field(default_factory=dict)
     page: PageResults = field(default_factory=dict)

@@ -8,7 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from bench import command_line, gateway, gateway_limits, million, mocks, one_test, recording, tap
+from bench import (
+    command_line,
+    gateway,
+    gateway_limits,
+    million,
+    mocks,
+    one_test,
+    recording,
+    replicas,
+    tap,
+)
 from bench import page as browser_page
 from bench.cold_start import run_cold
 from bench.flood import HEADINGS as FLOOD_HEADINGS
@@ -98,6 +108,16 @@ def _measure_gateways(report: Report) -> Iterator[None]:
 def _measure_limits(report: Report) -> Iterator[None]:
     report.limits = gateway_limits.run_limits(report.effort)
     yield
+
+
+def _measure_replicas(report: Report) -> Iterator[None]:
+    report.replicas = replicas.run_replicas(report.effort)
+    yield
+
+
+def _replica_rows(report: Report) -> Rows:
+    assert report.replicas is not None
+    return replicas.replica_rows(report.replicas, report.effort)
 
 
 def _measure_tap(report: Report) -> Iterator[None]:
@@ -208,6 +228,14 @@ SECTIONS = (
         _measure_limits,
         lambda report: gateway_limits.limit_rows(report.limits, report.effort),
         gateway_limits.limit_method,
+    ),
+    Section(
+        lambda effort: "Several replicas",
+        replicas.HEADINGS,
+        replicas.WIDTHS,
+        _measure_replicas,
+        _replica_rows,
+        replicas.replica_method,
     ),
     Section(
         lambda effort: "Between a client and its server",

@@ -51,6 +51,10 @@ async def test_a_quick_run_prints_every_row() -> None:
     assert_rows(lines, r"50 waiting calls +[\d.]+ +MB ", count=1, figures=2)
     assert_rows(lines, r"more beside dead servers +-?[\d.]+ +ms ", count=1, figures=2)
     assert_rows(lines, r"idle with 20 servers +[\d.]+ +% ", count=1, figures=2)
+    for what in ("one replica, state in memory", "two replicas, the other: it forwards"):
+        assert_rows(lines, rf"{what} +[\d,]+ +µs CPU", count=1, figures=1)
+    assert_rows(lines, r"what a forward adds to a call, median +-?[\d.]+ +ms ", count=1, figures=2)
+    assert_rows(lines, r"50 idle sessions, each with Redis +-?[\d.]+ +kB", count=1, figures=1)
     for channel in ("stdio", "HTTP"):
         for between in ("nothing", "relay", "tap, not recording", "tap "):
             assert_rows(lines, rf"{channel} +{between} +\d\.\d+ +\d", count=1, figures=3)
