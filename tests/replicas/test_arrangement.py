@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -90,9 +91,11 @@ async def check_different_configurations(site: Arrangement) -> None:
             False
         ]
 
-    async with asyncio.timeout(START_S):
-        await until(lambda: is_shown(first, second))
-        await until(lambda: is_shown(second, first))
-    for here, there in ((first, second), (second, first)):
+    async def is_logged(here: Replica, there: Replica) -> bool:
         text = f"{there.name} has another configuration"
-        assert any(text in line.get("text", "") for line in here.lines()), here.lines()[-5:]
+        return any(text in line.get("text", "") for line in here.lines())
+
+    async with asyncio.timeout(START_S):
+        for here, there in ((first, second), (second, first)):
+            await until(partial(is_shown, here, there))
+            await until(partial(is_logged, here, there))
