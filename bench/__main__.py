@@ -1,4 +1,4 @@
-"""`python -m bench [--quick] [--no-write]`: prints the figures, and writes the page."""
+"""`python -m bench [--quick] [--no-write] [--only WORDS]`: prints the figures, writes the page."""
 
 from __future__ import annotations
 
@@ -14,17 +14,33 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="see that it works; figures are noise")
     parser.add_argument("--no-write", action="store_true", help=f"leave {PAGE.name} alone")
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="WORDS",
+        help="a table with these words in its title; the others stay as they are on the page",
+    )
     options = parser.parse_args()
     # Whatever starts here starts compiled, as what is installed does.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     report = Report(QUICK if options.quick else FULL)
     for line in machine():
         print(line)
-    for section in SECTIONS:
+    wanted = [words.lower() for words in options.only]
+    chosen = [
+        section
+        for section in SECTIONS
+        if not wanted or any(words in section.title(report.effort).lower() for words in wanted)
+    ]
+    if not chosen:
+        titles = ", ".join(section.title(report.effort) for section in SECTIONS)
+        parser.error(f"no table has these words in its title; there are: {titles}")
+    for section in chosen:
         measure(section, report)
     if not options.no_write:
         PAGE.parent.mkdir(parents=True, exist_ok=True)
-        PAGE.write_text(page(report, SECTIONS))
+        PAGE.write_text(page(report, SECTIONS, chosen))
         print(f"\nWritten to {PAGE}")
 
 
