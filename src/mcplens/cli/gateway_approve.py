@@ -52,8 +52,8 @@ def approve_command(
     \b
     mcplens gateway approve
     mcplens gateway approve git:status
-    mcplens gateway approve --view reading \\
-        'git:*'
+    mcplens gateway approve \\
+        --view reading 'git:*'
     mcplens gateway approve --all --yes
     """
     if is_all and names:

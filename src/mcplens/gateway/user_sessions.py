@@ -84,6 +84,7 @@ class UserSessions:
         self._sealed = sealed
         self._sessions: dict[_Key, ServerConnection] = {}  # the one used last is last
         self._used_at: dict[_Key, float] = {}
+        self._with_token: set[_Key] = set()  # sessions whose user had a token when they were used
         self._waiting: dict[str, asyncio.Event] = {}  # for sign-ins, by digest
         self._revisions: dict[str, int] = {}  # by caller: counts changes of what they see
         self._catalogs: dict[tuple[str, str], tuple[ViewCatalog, int, ViewCatalog]] = {}
@@ -114,7 +115,7 @@ class UserSessions:
             return own
         if not await self._has_token(caller, connection):
             await offer_sign_in(self, call, connection.server_id)
-            own = await self._own(caller, connection)  # another one, with the token
+        own = await self._own(caller, connection)  # a sign-in meanwhile closed one without a token
         try:
             await opened(own)
         except InspectorError as error:
@@ -139,6 +140,7 @@ class UserSessions:
             if not await self._has_token(caller, connection):
                 text = f"{connection.server_id} wants each user to sign in; call one of its tools"
                 raise InspectorError("AUTHENTICATION_FAILED", text)
+            own = await self._own(caller, connection)
             await opened(own)
         return own
 
@@ -160,7 +162,10 @@ class UserSessions:
 
     async def _has_token(self, caller: str, connection: ServerConnection) -> bool:
         tokens = UserTokens(self._sealed, caller, connection.server_id)
-        return await tokens.load(canonical(connection.entry.url or "")) is not None
+        has_one = await tokens.load(canonical(connection.entry.url or "")) is not None
+        if has_one:
+            self._with_token.add((caller, connection.server_id))
+        return has_one
 
     async def forget(self, caller: str, connection: ServerConnection) -> None:
         """A user's token is not accepted any more: it is not used again."""
@@ -172,6 +177,7 @@ class UserSessions:
     def _close_soon(self, key: _Key) -> None:
         own = self._sessions.pop(key, None)
         self._used_at.pop(key, None)
+        self._with_token.discard(key)
         if own is not None:
             self._gateway.spawn(own.close(), "close a user's session")
 
@@ -205,15 +211,18 @@ class UserSessions:
         connection = self._gateway.server(server_id)
         if connection is None:
             return False
-        event = self._waiting.setdefault(_digest(caller, server_id), asyncio.Event())
+        digest = _digest(caller, server_id)
         limit_s = self._gateway.servers.settings.authorization_timeout_s
 
         async def wait() -> None:
-            await event.wait()
+            while True:  # it is woken too when sign-ins may have gone unnoticed
+                event = self._waiting.setdefault(digest, asyncio.Event())
+                if await self._has_token(caller, connection):
+                    return
+                await event.wait()
 
-        if not await self._has_token(caller, connection):  # it may be done by now
-            with contextlib.suppress(TimeoutError):
-                await within(self._gateway.clock, limit_s or None, wait())
+        with contextlib.suppress(TimeoutError):
+            await within(self._gateway.clock, limit_s or None, wait())
         return await self._has_token(caller, connection)
 
     def _signed_in(self, caller: str, server_id: str) -> None:
@@ -234,9 +243,10 @@ class UserSessions:
                 server_id = connection.server_id
                 if message is not None and _digest(caller, server_id) != message.decode():
                     continue
-                own = self._sessions.get((caller, server_id))
-                if own is not None and own.live.client is None:
-                    self._close_soon((caller, server_id))  # the new token counts
+                key = (caller, server_id)
+                own = self._sessions.get(key)
+                if own is not None and own.live.client is None and key not in self._with_token:
+                    self._close_soon(key)  # the new token counts
                 self.changed(caller, server_id)
 
     # -- what users see ----------------------------------------------------------------------------
@@ -297,11 +307,11 @@ class UserSessions:
 
     async def _lists(self, caller: str, connection: ServerConnection) -> ServerLists:
         """What a user's session offers; of one that is not signed in, the tool to sign in."""
-        own = await self._own(caller, connection)
         try:
             is_signed_in = await self._has_token(caller, connection)
         except StoreUnavailable:
-            is_signed_in = own.introduction is not None
+            is_signed_in = self._is_open(caller, connection)
+        own = await self._own(caller, connection)
         if is_signed_in and own.introduction is None:
             is_signed_in = await self._fetched(caller, connection, own)
         if not is_signed_in:

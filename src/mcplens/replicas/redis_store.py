@@ -168,18 +168,16 @@ class RedisStore(StateStore):
         Raises:
             StoreUnavailable: the store is down, full or too slow.
         """
-        if self._client is None:
+        if self._client is None or self._closing.is_set():
             raise StoreUnavailable(f"the shared store ({self.name}) is not open", store=self.name)
         if self._state.status == "down":
             raise self._unavailable()
-        task = asyncio.current_task()
-        cancelled = 0 if task is None else task.cancelling()
+        # In a task of its own, which is never cancelled: a caller that is would leave a connection
+        # open if redis-py was connecting, and before Python 3.12 could lose its cancellation.
+        work = self._work.start(_execute(self._client, *command), "use the store")
+        work.add_done_callback(_forget_error)
         try:
-            reply = await _execute(self._client, *command)
-            if task is not None and task.cancelling() > cancelled:
-                # Before Python 3.12 `wait_for`, which the client uses, loses a cancellation that
-                # comes together with the reply; the task would never end.
-                raise asyncio.CancelledError
+            reply = await asyncio.shield(work)
         except NoScriptError:
             raise
         except OutOfMemoryError as problem:
@@ -325,8 +323,10 @@ class RedisStore(StateStore):
         if connection is not None:
 
             async def change() -> None:
-                with contextlib.suppress(*_FAILURES):  # _listen notices
-                    await connection.send_command(verb, self._prefix + channel)
+                # A connection that was closed meanwhile would be opened again by a command.
+                if connection is self._listener and not self._closing.is_set():
+                    with contextlib.suppress(*_FAILURES):  # _listen notices
+                        await connection.send_command(verb, self._prefix + channel)
 
             self._work.start(change(), f"{verb.lower()} a channel of the store")
 
@@ -374,6 +374,12 @@ class RedisStore(StateStore):
                 channel = reply[1].decode().removeprefix(self._prefix)
                 for listener in tuple(self._subscribers.get(channel, ())):
                     listener(reply[2])
+
+
+def _forget_error(work: asyncio.Task[Any]) -> None:
+    """Its caller may be gone."""
+    if not work.cancelled():
+        work.exception()
 
 
 async def _execute(client: Redis, *command: str | bytes | int) -> Any:
