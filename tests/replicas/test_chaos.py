@@ -29,8 +29,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize(
     ("seconds", "clients"),
     [
-        # Not in `make test` yet: in about one run of three a session is lost, if its replica died
-        # shortly before the store lost its data.
+        # Not in `make test` yet: in about one run of three a session is lost, perhaps because its
+        # replica died shortly before the store lost its data.
         pytest.param(25.0, 30, marks=[pytest.mark.soak, pytest.mark.timeout(300)], id="short"),
         pytest.param(
             float(os.environ.get("MCPLENS_FAULTS_S", "600")), 200, marks=pytest.mark.soak, id="long"
