@@ -19,15 +19,19 @@ import pytest
 from ruamel.yaml import YAML
 
 from mcplens.cli.gateway import command as gateway_command
+from mcplens.clock import SystemClock
 from mcplens.config.configuration import load_configuration
 from mcplens.config.environment import Environment
 from mcplens.config.views import GatewaySettings, parse_address, read_gateway
 from mcplens.inbound.uvicorn_server import make_server
+from mcplens.replicas.redis_store import RedisStore
+from mcplens.replicas.request_proofs import PROOF_HEADER
 from tests.docs.markdown import DOCS, ROOT
 from tests.gateway.harness import STDIO_DEMO, running_gateway
 from tests.node_tools import node
 from tests.ports import held_port
 from tests.replicas.processes import until
+from tests.replicas.redis_server import redis_server
 
 DEPLOY = ROOT / "deploy"
 PAGE = DOCS / "howto" / "replicas.md"
@@ -216,6 +220,41 @@ def test_what_is_mounted_exists_and_every_service_is_there() -> None:
     assert mounts.keys() == {one["name"] for one in POD["volumes"]}
     assert mounts["state"] in CONTAINER
     assert mounts["state"] in UNIT
+
+
+def test_what_the_container_copies_is_not_ignored() -> None:
+    lines = (DEPLOY / "Containerfile.dockerignore").read_text().splitlines()
+    copied = re.findall(r"^COPY (?!--)(.*) \S+$", CONTAINER, re.MULTILINE)
+    wanted = {source for sources in copied for source in sources.split()}
+    assert wanted == {line.removeprefix("!") for line in lines if line.startswith("!")}
+
+
+def test_the_load_balancer_drops_what_only_replicas_send() -> None:
+    dropped = set(re.findall(r"del-header (\S+)", HAPROXY))
+    assert PROOF_HEADER in dropped
+
+
+def test_prometheus_reaches_each_replica_by_a_name_that_it_accepts() -> None:
+    """A `Host` that a replica does not know is refused."""
+    (targets,) = re.findall(r"targets: (\[.*\])", PAGE.read_text())
+    addresses = [each["environment"]["REPLICA_ADDRESS"] for each in GATEWAYS.values()]
+    assert [f"http://{target}" for target in json.loads(targets)] == addresses
+
+
+async def test_the_store_starts_with_its_options_and_asks_for_the_password(tmp_path: Path) -> None:
+    (line,) = [word for word in COMPOSE["services"]["valkey"]["command"] if "valkey-server" in word]
+    password = "0123456789abcdef" * 2
+    _exec, _program, *options = shlex.split(line.replace("$$VALKEY_PASSWORD", password))
+    async with redis_server(tmp_path, *options) as server:
+        assert b"NOAUTH" in await server.command("CONFIG", "GET", "maxmemory-policy")
+        store = RedisStore(server.settings(password=password), SystemClock())
+        await store.open()
+        try:
+            await store.put("key", b"value", 60)
+            assert (await store.get("key"), store.state.status) == (b"value", "up")
+        finally:
+            await store.close()
+    assert options[options.index("--maxmemory-policy") + 1] == "noeviction"
 
 
 def test_the_manifests_fit_together() -> None:

@@ -227,7 +227,7 @@ async def test_a_call_that_is_cancelled_as_it_comes_does_not_count_as_running(na
     async with gateway_of_demo() as gateway, connected(gateway) as connection:
         await connection.initialize("2025-03-26")  # which has batches
         await connection.post([call(1, name, seconds=3600), CANCELLED])
-        await gateway.gateway.drain(PATIENCE_S)
+        await gateway.gateway.ending.drain(PATIENCE_S)
         assert gateway.gateway.running_calls == 0
         assert cancelled_count(gateway) == 1
 
@@ -245,7 +245,7 @@ async def test_requests_that_wait_are_answered_when_the_server_closes() -> None:
             await other.post(PING)
         gateway.app.close()
         assert (await connection.answer()).status == 202
-        await gateway.gateway.drain(PATIENCE_S)
+        await gateway.gateway.ending.drain(PATIENCE_S)
         assert gateway.gateway.running_calls == 0
 
 
@@ -265,7 +265,7 @@ async def test_a_call_that_cannot_be_sent_and_is_cancelled_ends_once(
         before = count_of(gateway)
         monkeypatch.setattr(ServerConnection, "request_now", not_sent)
         await connection.post([call(1, "echo", text="hi"), CANCELLED])
-        await gateway.gateway.drain(PATIENCE_S)
+        await gateway.gateway.ending.drain(PATIENCE_S)
         assert gateway.gateway.running_calls == 0
         assert count_of(gateway) == before + 1
 
@@ -304,7 +304,7 @@ async def test_a_bug_fails_one_call_which_counts_as_running_no_longer(
         assert answer.message["error"]["code"] == -32603
         monkeypatch.undo()
         assert "hi" in (await connection.post(call(2, "echo", text="hi"))).body.decode()
-        await gateway.gateway.drain(PATIENCE_S)
+        await gateway.gateway.ending.drain(PATIENCE_S)
         assert gateway.gateway.running_calls == 0
         assert count_of(gateway) == before + 2
 

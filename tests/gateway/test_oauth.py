@@ -22,6 +22,7 @@ from mcplens.bus import Bus
 from mcplens.clock import SystemClock
 from mcplens.config.access_keys import NamedToken, OAuthSettings
 from mcplens.config.model import Configuration, Settings
+from mcplens.config.replica_settings import ReplicaSettings
 from mcplens.config.views import GatewaySettings, Globs, View
 from mcplens.errors import ConfigurationError, InspectorError
 from mcplens.gateway.audit_log import AuditLog, tail
@@ -529,10 +530,11 @@ async def test_behind_a_load_balancer_its_own_names_are_allowed(demo: dict[str, 
         public_url="https://mcp.example.com",
         allowed_hosts=("gw.internal",),
         allowed_origins=("https://app.example.com",),
+        replica=ReplicaSettings(address="http://gateway-1:8808"),
     )
     async with running_gateway({"demo": demo}, token=ADMIN, settings=settings) as running:
         setup = Setup(running, Issuer(), Path())
-        for host in ("mcp.example.com", "gw.internal:8080", "127.0.0.1"):
+        for host in ("mcp.example.com", "gw.internal:8080", "gateway-1:8808", "127.0.0.1"):
             assert (await setup.post(ADMIN, Host=host))[0] == 200
         assert (await setup.post(ADMIN, Host="evil.example.com"))[0] == 421
         assert (await setup.post(ADMIN, Origin="https://app.example.com"))[0] == 200

@@ -69,7 +69,7 @@ async def test_anybody_learns_whether_it_is_up_and_only_its_own_token_opens_the_
 
 async def test_a_gateway_that_shuts_down_is_not_ready() -> None:
     async with running_gateway({"demo": STDIO_DEMO}) as gateway:
-        await gateway.gateway.drain(1)
+        await gateway.gateway.ending.drain(1)
         assert await fetch(gateway, "/readyz") == (503, "shutting down\n")
         assert await fetch(gateway, "/healthz") == (200, "ok\n")
 
@@ -87,7 +87,7 @@ class HeldClock(SystemClock):
 async def test_until_load_balancers_noticed_calls_are_served_by_a_gateway_that_shuts_down() -> None:
     async with running_gateway({"demo": STDIO_DEMO}) as gateway, gateway.connect() as client:
         clock = gateway.gateway.clock = HeldClock()
-        ending = asyncio.ensure_future(gateway.gateway.drain(PATIENCE_S, notice_s=5))
+        ending = asyncio.ensure_future(gateway.gateway.ending.drain(PATIENCE_S, notice_s=5))
         await ManualClock.settle()
         assert await fetch(gateway, "/readyz") == (503, "shutting down\n")
         assert not (await client.call_tool("add", {"a": 1, "b": 2})).is_error
@@ -113,7 +113,7 @@ async def test_a_call_that_a_gateway_did_not_wait_for_gets_one_error_that_says_s
     ):
         waiting = asyncio.ensure_future(client.call_tool("wait", {"seconds": 600}))
         await seen(gateway, lambda event: isinstance(event, FrameSent) and has_name(event, "wait"))
-        await gateway.gateway.drain(0)
+        await gateway.gateway.ending.drain(0)
         with pytest.raises(ServerError, match="demo may have carried it out"):
             await waiting
 

@@ -158,7 +158,7 @@ async def test_a_user_signs_in_by_a_link_and_then_sees_the_tools_of_the_server(
         assert "signed in to notes" in browser.pages[-1]
         async with asyncio.timeout(PATIENCE_S):
             await told(client, "notifications/tools/list_changed")
-        assert await names(client) == ["echo"]
+        assert await names(client) == ["echo", "sign_out"]
         assert texts(await client.call_tool("echo")) == "done"
         # Nobody else is signed in by that.
         async with setup.connect(EVE) as other:
@@ -278,6 +278,81 @@ async def test_keys_can_be_rotated(setup: Setup) -> None:
     assert await old.get("x", dict) is None
     assert await new.take("x", dict) == {"v": 2}
     assert await new.take("x", dict) is None
+
+
+# -- the way out ----------------------------------------------------------------------------------
+
+
+async def test_a_user_signs_out_by_a_link_and_the_token_is_revoked_and_forgotten(
+    setup: Setup,
+) -> None:
+    for token in (ADA, EVE):
+        await signed_in(setup, token)
+    async with setup.connect(ADA) as client, setup.connect(EVE) as eve, visitor() as browser:
+        await client.call_tool("echo")
+        await eve.call_tool("echo")
+        refresh_tokens = set(setup.server.refresh_tokens)
+        link = link_in(texts(await client.call_tool("sign_out")))
+        assert await browser.open(link) == 200
+        assert "Sign out of notes" in browser.pages[-1]
+        assert texts(await client.call_tool("echo")) == "done"  # until the button is pressed
+        async with browser.session.post(link) as answer:
+            assert "ada signed out of notes, and the token is revoked." in await answer.text()
+        async with browser.session.post(link) as answer:
+            assert answer.status == 400
+        (revoked,) = setup.server.revoked
+        assert revoked in refresh_tokens
+        assert [key[0] for key in setup.users._sessions] == ["token eve"]
+        assert await names(client) == ["sign_in"]
+        with pytest.raises(ServerError, match="wants you to sign in first"):
+            await client.call_tool("notes:echo")
+        assert texts(await client.call_tool("notes:sign_out")) == "You are not signed in to notes."
+        await eve.call_tool("echo")
+    reasons = setup.reasons()
+    assert "by the user: signed out of notes, and the token is revoked" in reasons
+    assert reasons.count("by the user") == 2  # the sign-ins
+
+
+async def test_an_operator_sees_who_is_signed_in_and_signs_one_of_them_out(setup: Setup) -> None:
+    for token in (ADA, EVE):
+        await signed_in(setup, token)
+    url = f"{setup.running.origin}/sign-ins"
+
+    async def ask(token: str, method: str = "GET", **query: str) -> tuple[int, Any]:
+        headers = {"Authorization": f"Bearer {token}"}
+        async with (
+            aiohttp.ClientSession() as http,
+            http.request(method, url, headers=headers, params=query) as answer,
+        ):
+            return answer.status, await answer.json()
+
+    def users(answer: tuple[int, Any]) -> list[str]:
+        return [one["user"] for one in answer[1]]
+
+    async with setup.connect(EVE) as eve:
+        await eve.call_tool("echo")
+        assert users(await ask(ADMIN)) == ["ada", "eve"]
+        # Who has a token of their own sees and ends their own sign-ins only.
+        assert users(await ask(ADA)) == ["ada"]
+        assert (await ask(ADA, "DELETE", user="eve", server="notes"))[0] == 404
+        assert (await ask(ADMIN, "POST"))[0] == 405
+        status, done = await ask(ADMIN, "DELETE", user="eve", server="notes")
+        assert (status, done[0]["is_revoked"]) == (200, True)
+        assert users(await ask(ADMIN)) == ["ada"]
+        assert await names(eve) == ["sign_in"]
+        assert (await ask(ADMIN, "DELETE", user="eve", server="notes"))[0] == 404
+    assert "by the gateway's token: signed out of notes, and the token is revoked" in (
+        setup.reasons()
+    )
+
+
+async def test_a_token_that_cannot_be_revoked_is_forgotten_all_the_same(setup: Setup) -> None:
+    setup.server.issuer_says(revocation_endpoint=f"{setup.server.base}/nowhere")
+    await signed_in(setup, ADA)
+    done = await setup.users.sign_outs.end("token ada", "notes", setup.server.url, "a test")
+    assert (done.was_signed_in, done.is_revoked) == (True, False)
+    assert "the token could not be revoked: " in done.text
+    assert await setup.users.sign_outs.kept() == []
 
 
 # -- hostile browsers -----------------------------------------------------------------------------

@@ -20,11 +20,13 @@ from mcp.client.streamable_http import streamable_http_client
 
 from mcplens.config.access_keys import OAuthSettings
 from mcplens.config.views import GatewaySettings
+from mcplens.errors import ServerError
 from tests.auth.protected import Protected, keep_sign_ins_in, protected
 from tests.auth.test_oidc_provider import Browser, provider, trust
 from tests.gateway.harness import OLD, RunningGateway, names, running_gateway, texts
 from tests.gateway.issuer import Issuer, issuer
 from tests.gateway.test_user_sign_ins import link_in
+from tests.replicas.processes import until
 from tests.replicas.redis_server import RedisServer, redis_server
 
 pytestmark = pytest.mark.slow
@@ -101,14 +103,34 @@ async def test_a_sign_in_begins_at_one_replica_and_ends_at_another(
             assert link.startswith(found.other.origin)
             page = await Person("ada@notes").follow(link, back_at=found.one.origin)
             assert "You are signed in to notes" in page
-            assert await names(client) == ["echo"]
+            assert await names(client) == ["echo", "sign_out"]
             await client.call_tool("echo")
         # The other replica has the token by the store; another user has none.
-        async with found.connect(found.other, "ada") as client:
-            assert await names(client) == ["echo"]
-            await client.call_tool("echo")
         async with found.connect(found.other, "eve") as client:
             assert await names(client) == ["sign_in"]
+        async with (
+            found.connect(found.one, "ada") as client,
+            found.connect(found.other, "ada") as there,
+        ):
+            assert await names(there) == ["echo", "sign_out"]
+            await there.call_tool("echo")
+            token = found.server.authorizations[-1].removeprefix("Bearer ")
+            assert await found.server.is_valid(token)
+            # Signed out at one replica: the session at the other is closed, too.
+            link = link_in(texts(await client.call_tool("sign_out")))
+            async with aiohttp.ClientSession() as session, session.post(link) as answer:
+                assert "ada signed out of notes, and the token is revoked" in await answer.text()
+            assert not await found.server.is_valid(token)
+
+            async def is_out() -> bool:
+                return await names(there) == await names(client) == ["sign_in"]
+
+            await until(is_out)
+            accepted = len(found.server.authorizations)
+            for one in (client, there):
+                with pytest.raises(ServerError, match="wants you to sign in first"):
+                    await one.call_tool("notes:echo")
+            assert len(found.server.authorizations) == accepted
 
 
 async def test_a_waiting_call_goes_on_when_the_user_signed_in_at_another_replica(

@@ -129,3 +129,5 @@ def test_the_gateway_block_has_its_defaults_and_refuses_what_it_does_not_know() 
     for wrong in ({"port": 1}, {"listen": "here"}, {"listen": "a:70000"}, {"limits": {"x": 1}}):
         with pytest.raises(InvalidValue):
             read_gateway(wrong, "gateway")
+    with pytest.raises(InvalidValue, match=r"gateway\.replica\.keys: is needed with a store"):
+        read_gateway({"store": {"url": "redis://127.0.0.1"}}, "gateway")

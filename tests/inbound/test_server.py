@@ -45,6 +45,28 @@ async def test_a_site_is_served_on_a_free_port_of_this_machine_alone() -> None:
             assert response.headers["Mcp-Session-Id"]
 
 
+async def test_an_idle_site_wakes_for_its_date_alone_and_ends_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from mcplens.inbound import uvicorn_server
+
+    ticks = 0
+    first = asyncio.Event()
+    asked = uvicorn_server.UvicornServer.on_tick
+
+    async def tick(server: uvicorn_server.UvicornServer, counter: int) -> bool:
+        nonlocal ticks
+        ticks += 1
+        first.set()
+        return await asked(server, counter)
+
+    monkeypatch.setattr(uvicorn_server.UvicornServer, "on_tick", tick)
+    monkeypatch.setattr(uvicorn_server, "_DATE_S", PATIENCE_S)
+    async with asyncio.timeout(PATIENCE_S), listening():
+        await first.wait()
+    assert ticks == 2  # as it begins, and as it ends
+
+
 async def test_it_is_gone_with_the_block_even_while_a_stream_is_open() -> None:
     async with asyncio.timeout(PATIENCE_S), aiohttp.ClientSession() as http:
         async with listening() as (address, script):

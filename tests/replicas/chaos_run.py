@@ -40,8 +40,7 @@ HANG_S = 2.5
 PATIENCE_S = 45
 # Between two calls of one client, for each client: all share the processor.
 PAUSE_S = 0.01
-# In this order, so that each part fails several times in a short run. The store forgets what it
-# had, so a session whose replica died just before would be lost: by then it was taken over.
+# In this order, so that each part fails several times in a short run.
 FAULTS = ("replica", "cut", "hang", "store", "cut")
 FAULT_EVERY_S = 1.0
 
@@ -70,6 +69,11 @@ class ChaosRun:
         self._random = random.Random(seed)
         self._executions = folder / "executions"
         self._http: dict[str, HttpServer] = {}
+        self._has_session = {number for number in range(clients) if _version(number) == OLD}
+        # Those that have had no answer since a replica was killed: perhaps nobody took them over.
+        self._unclaimed: set[int] = set()
+        self._claimed = asyncio.Event()
+        self._kills = 0
 
     def __repr__(self) -> str:
         return f"<ChaosRun {len(self.calls)} calls, {dict(self.faults)}>"
@@ -127,8 +131,8 @@ class ChaosRun:
     async def _connect(
         self, stack: AsyncExitStack, watching: Background, site: Arrangement, number: int
     ) -> Client:
-        version = VERSIONS[number % len(VERSIONS)]
-        client = await stack.enter_async_context(site.connect(protocol_version=version))
+        connecting = site.connect(protocol_version=_version(number))
+        client = await stack.enter_async_context(connecting)
         watching.start(self._watch(client, number), "watch a client")
         return client
 
@@ -160,7 +164,13 @@ class ChaosRun:
             seconds = self._random.choice((0, 0, 0.05, 0.5, 1.3))  # the last by a stream
             server = self._random.choice(names)
             arguments = {"key": f"{number}-{count}", "seconds": seconds}
-            self.calls.append(await self._call(client, f"{number}", server, arguments))
+            kills = self._kills
+            call = await self._call(client, f"{number}", server, arguments)
+            self.calls.append(call)
+            if call.error is None and kills == self._kills:
+                self._unclaimed.discard(number)
+            if not self._unclaimed:
+                self._claimed.set()
             await asyncio.sleep(PAUSE_S * self._count)
 
     async def _call(
@@ -216,12 +226,14 @@ class ChaosRun:
                 case "replica":
                     if returning is not None:
                         await returning  # one of them is gone at a time
-                    replica = self._random.choice(site.replicas)
-                    await replica.end(signal.SIGKILL)
+                    await self._written(store)
+                    await self._kill(replica := self._random.choice(site.replicas))
                     returning = group.create_task(_come_back(site, replica))
                 case "cut":
                     await site.balancer.drop_connections(self._random.choice(site.replicas).name)
                 case "store":
+                    async with asyncio.timeout(PATIENCE_S):
+                        await self._claimed.wait()
                     await store.kill()
                     await asyncio.sleep(0.3)
                     await store.start()
@@ -231,6 +243,30 @@ class ChaosRun:
                     process.send_signal(signal.SIGSTOP)
                     await asyncio.sleep(HANG_S)
                     process.send_signal(signal.SIGCONT)
+
+    async def _kill(self, replica: Replica) -> None:
+        await replica.end(signal.SIGKILL)
+        self._kills += 1
+        self._unclaimed = set(self._has_session)
+        self._claimed.clear()
+
+    async def _written(self, store: RedisServer) -> None:
+        """Wait until a store that forgot everything has the facts of all sessions again.
+
+        They have two copies, one at the replica and one in the store: a session that loses both at
+        once is lost, which no test can expect otherwise.
+        """
+
+        async def are_all_there() -> bool:
+            reply = await store.command("KEYS", "mcplens:v1:facts:*")
+            return reply.startswith(b"*%d\r\n" % len(self._has_session))
+
+        async with asyncio.timeout(PATIENCE_S):
+            await until(are_all_there)
+
+
+def _version(number: int) -> str:
+    return VERSIONS[number % len(VERSIONS)]
 
 
 async def _come_back(site: Arrangement, replica: Replica) -> None:

@@ -194,6 +194,8 @@ class Balancer(Process):
         kept.insert(kept.index("global") + 1, f"    stats socket {self._socket} level admin")
         # What takes seconds in earnest takes tenths here.
         kept.append("    default-server check inter 100ms fall 2 rise 1")
+        # A replica that has little of the processor for a moment is not gone.
+        kept.append("    timeout check 10s")
         kept += [f"    server {name} 127.0.0.1:{port}" for name, port in self._backends.items()]
         return "\n".join(kept) + "\n"
 

@@ -17,21 +17,22 @@ CLEAR = (
     "may have",  # its replica or its server is gone
     "nothing was begun",
     "was not begun",
-    "closed the connection without an answer",  # the balancer cut it, as the client sees it
+    # The balancer cut it, as the client sees it:
+    "closed the connection without an answer",
+    "broke off",
     "connection was lost",
+    "send a complete request in time",  # the client had too little of the processor
     "did not answer within",  # the server that hangs
     "store",
 )
-NOT_BEGUN = ("nothing was begun", "was not begun")
+NOT_BEGUN = ("nothing was begun", "was not begun", "send a complete request in time")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 
 @pytest.mark.parametrize(
     ("seconds", "clients"),
     [
-        # Not in `make test` yet: in about one run of three a session is lost, perhaps because its
-        # replica died shortly before the store lost its data.
-        pytest.param(25.0, 30, marks=[pytest.mark.soak, pytest.mark.timeout(300)], id="short"),
+        pytest.param(60.0, 30, marks=[pytest.mark.slow, pytest.mark.timeout(300)], id="short"),
         pytest.param(
             float(os.environ.get("MCPLENS_FAULTS_S", "600")), 200, marks=pytest.mark.soak, id="long"
         ),

@@ -12,19 +12,19 @@ import pytest
 
 from mcplens.clock import SystemClock
 from mcplens.gateway.audit_log import AuditLog, tail
-from mcplens.replicas.forward_proofs import (
+from mcplens.replicas.memory_store import MemoryStore
+from mcplens.replicas.owned_ids import OwnedIds
+from mcplens.replicas.replica import Replica
+from mcplens.replicas.request_proofs import (
     MAX_SKEW_S,
     NOT_OWNER_HEADER,
     PROOF_HEADER,
     WINDOW,
     ForAnotherReplica,
-    ForwardRefused,
     ProofChecker,
     ProofMaker,
+    ProofRefused,
 )
-from mcplens.replicas.memory_store import MemoryStore
-from mcplens.replicas.owned_ids import OwnedIds
-from mcplens.replicas.replica import Replica
 from tests.gateway.harness import OLD, RunningGateway, running_gateway
 
 OLD_KEY, KEY, OTHER_KEY = "o" * 32, "k" * 32, "x" * 32
@@ -49,7 +49,7 @@ def test_a_proof_says_who_the_caller_is_and_counts_once() -> None:
     assert checked(checker, second) == "ann"
     assert checked(checker, first) == "ann"  # it took longer
     for again in (first, second):
-        with pytest.raises(ForwardRefused, match="sent again"):
+        with pytest.raises(ProofRefused, match="sent again"):
             checked(checker, again)
     assert checked(checker, third) == "ann"
 
@@ -60,7 +60,7 @@ def test_a_proof_says_who_the_caller_is_and_counts_once() -> None:
 )
 def test_a_proof_is_for_one_request_alone(changed: dict[str, str]) -> None:
     maker, checker = ProofMaker((KEY,), "one"), ProofChecker((KEY,), "two")
-    with pytest.raises(ForwardRefused, match="not signed"):
+    with pytest.raises(ProofRefused, match="not signed"):
         checked(checker, made(maker), NOW, **changed)
 
 
@@ -74,7 +74,7 @@ def test_a_proof_is_for_one_replica_alone() -> None:
 def test_clocks_may_differ_by_a_minute(skew_s: float) -> None:
     maker, checker = ProofMaker((KEY,), "one"), ProofChecker((KEY,), "two")
     assert checked(checker, made(maker, now=NOW + skew_s)) == "ann"
-    with pytest.raises(ForwardRefused, match="too old"):
+    with pytest.raises(ProofRefused, match="too old"):
         checked(checker, made(maker, now=NOW + 2 * skew_s))
 
 
@@ -84,18 +84,18 @@ def test_what_was_seen_is_remembered_for_as_long_as_it_could_be_replayed() -> No
     assert checked(checker, old) == "ann"
     for _ in range(WINDOW + 1):
         checked(checker, made(maker))
-    with pytest.raises(ForwardRefused, match="sent again"):
+    with pytest.raises(ProofRefused, match="sent again"):
         checked(checker, old)
     later = NOW + 3 * MAX_SKEW_S
     other = ProofMaker((KEY,), "three")
     checked(checker, made(other, now=later), later)  # what is known of others may be forgotten
-    with pytest.raises(ForwardRefused, match="too old"):
+    with pytest.raises(ProofRefused, match="too old"):
         checked(checker, old, later)
 
 
 @pytest.mark.parametrize("proof", ["", "x", ".", "eyJ9.abc", "W10=.abc", "é.é", "A" * 10_000])
 def test_what_is_not_a_proof_is_refused(proof: str) -> None:
-    with pytest.raises(ForwardRefused):
+    with pytest.raises(ProofRefused):
         checked(ProofChecker((KEY,), "two"), proof)
 
 
@@ -103,7 +103,7 @@ def test_keys_are_replaced_one_replica_after_another() -> None:
     before, during = ProofMaker((OLD_KEY,), "one"), ProofMaker((KEY, OLD_KEY), "three")
     both = ProofChecker((KEY, OLD_KEY), "two")
     assert checked(both, made(before)) == checked(both, made(during)) == "ann"
-    with pytest.raises(ForwardRefused, match="not signed"):
+    with pytest.raises(ProofRefused, match="not signed"):
         checked(ProofChecker((KEY,), "two"), made(before))
 
 

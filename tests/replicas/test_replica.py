@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
 from mcplens.clock import ManualClock
 from mcplens.errors import StoreUnavailable
 from mcplens.replicas.memory_store import MemoryStore
-from mcplens.replicas.replica import GROUP, PRESENCE_S, Replica
+from mcplens.replicas.replica import BEAT_S, GROUP, PRESENCE_S, Replica
 from mcplens.replicas.state_store import StoreState
 
 KEY = "k" * 32
@@ -22,9 +24,9 @@ class LosableStore(MemoryStore):
         self._check()
         return await super().members(group)
 
-    async def join(self, group: str, member: str, value: bytes, ttl_s: float) -> None:
+    async def join(self, group: str, member: str, value: bytes, ttl_s: float) -> bool:
         self._check()
-        await super().join(group, member, value, ttl_s)
+        return await super().join(group, member, value, ttl_s)
 
     def _check(self) -> None:
         if self.is_lost:
@@ -46,9 +48,12 @@ async def test_replicas_know_of_each_other_until_one_is_gone() -> None:
     await clock.advance(PRESENCE_S * 3)
     assert [other.name for other in one.others.values()] == ["two"]
     assert [other.address for other in two.others.values()] == ["http://one"]
+    two.is_leaving = True
+    await clock.advance(PRESENCE_S / 2)
+    assert [other.is_leaving for other in one.others.values()] == [True]
     await two.close()
     await clock.advance(PRESENCE_S)
-    assert one.others == {}
+    assert (one.others, one.gone) == ({}, {})
     await one.close()
 
 
@@ -61,6 +66,11 @@ async def test_a_replica_that_died_is_gone_when_its_time_is_over() -> None:
     assert len(one.others) == 1
     await clock.advance(PRESENCE_S)
     assert one.others == {}
+    assert one.gone["two"].presence.id == two.id
+    again = await joined(store, clock, "two")
+    await clock.advance(PRESENCE_S)
+    assert one.gone == {}
+    await again.close()
     await one.close()
 
 
@@ -125,3 +135,42 @@ async def test_replicas_are_not_gone_because_the_store_lost_its_data() -> None:
     await clock.advance(PRESENCE_S * 2)
     assert (one.others, gone) == ({}, [two.id])
     await one.close()
+
+
+async def test_a_store_that_lost_its_data_between_two_commands_makes_nobody_gone() -> None:
+    clock = ManualClock()
+    store = MemoryStore(clock)
+    one, two = await joined(store, clock, "one"), await joined(store, clock, "two")
+    await one.look()
+    gone: list[str] = []
+    forgotten: list[str] = []
+    one.on_gone.append(gone.append)
+    one.on_return.append(lambda: forgotten.append("one"))
+    store._groups.clear()  # a restart that no command failed by
+    await one.look()
+    assert (list(one.others), gone, forgotten) == ([two.id], [], ["one"])
+    await clock.advance(PRESENCE_S * 2)
+    assert (list(one.others), gone) == ([two.id], [])
+    assert not one.is_recovering
+    await one.close()
+    await two.close()
+
+
+async def test_a_replica_that_retires_is_asked_for_nothing_but_is_not_gone_yet() -> None:
+    clock = ManualClock()
+    store = MemoryStore(clock)
+    one, two = await joined(store, clock, "one"), await joined(store, clock, "two")
+    await one.look()
+    await two.look()
+    gone: list[str] = []
+    two.on_gone.append(gone.append)  # which would break off what was passed on to it
+    retiring = asyncio.create_task(one.retire())
+    await clock.settle()
+    assert (two.owner(one.id), list(two.others), gone) == (None, [one.id], [])
+    assert not retiring.done()
+    await clock.advance(BEAT_S)
+    await retiring
+    await one.close()
+    await two.look()
+    assert (two.others, gone) == ({}, [one.id])
+    await two.close()

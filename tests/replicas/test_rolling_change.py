@@ -20,8 +20,7 @@ PATIENCE_S = 120
 CLIENTS = 6
 # Longer than the balancer takes to notice, which looks every 0.1 s, also on a busy machine.
 GATEWAY = {"noticeSeconds": 2, "drainSeconds": 20}
-# Not in `make test` yet: beside other tests, calls may take longer than replicas wait for them.
-pytestmark = [pytest.mark.soak, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 
 class Load:

@@ -112,7 +112,7 @@ async def test_a_command_is_paused_only_where_it_fails() -> None:
 
 
 class GoneStore(MemoryStore):
-    async def join(self, group: str, member: str, value: bytes, ttl_s: float) -> None:
+    async def join(self, group: str, member: str, value: bytes, ttl_s: float) -> bool:
         raise StoreUnavailable("the store is gone")
 
     async def compare_and_set(

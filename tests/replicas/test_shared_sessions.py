@@ -40,6 +40,12 @@ class Pair:
         assert shared is not None
         await shared.writer.flush()
 
+    def lose_data(self) -> None:
+        """The store forgets everything."""
+        self.store._values._values.clear()
+        self.store._logs._values.clear()
+        self.store._groups.clear()
+
     async def lose_one(self) -> None:
         """The first replica is gone for the second one, as after SIGKILL."""
         replica = self.one.gateway.replica
@@ -108,6 +114,53 @@ async def test_a_session_goes_on_when_its_owner_is_gone(pair: Pair, web: Web) ->
         assert client.subscriptions == {uri}
         await web.call(pair.two, "touch-note")
         await events_of(answer, "notifications/resources/updated")
+
+
+async def test_a_session_outlives_a_store_that_lost_its_data_unnoticed(
+    pair: Pair, web: Web
+) -> None:
+    await web.begin(pair.one)
+    kept = web.session_id
+    await pair.written()
+    pair.lose_data()  # a restart between two commands, so that none of them failed
+    await pair.two.gateway.replica.look()
+    assert (await web.call(pair.two, "echo", text="still"))[0] == 200
+    # Its owner writes it again when it notices, and not before it is asked for.
+    await pair.one.gateway.replica.look()
+    await pair.lose_one()
+    assert (await web.call(pair.two, "echo", text="taken over"))[0] == 200
+    assert web.session_id == kept
+
+
+async def test_a_session_that_nobody_wrote_again_is_found_at_its_owner(
+    pair: Pair, web: Web
+) -> None:
+    await web.begin(pair.one)
+    await pair.lose_one()
+    assert (await web.call(pair.two, "echo", text="taken over"))[0] == 200
+    clock = SystemClock()
+    third = Replica(pair.store, clock, name="three", keys=(KEY,))
+    async with running_gateway({}, replica=third) as gateway:
+        pair.lose_data()
+        # Its id names a replica that is gone, and the store names none.
+        assert pair.two.gateway.replica.id in third.others
+        status, answer = await web.call(gateway, "echo", text="found")
+        assert (status, answer["result"]["content"][0]["text"]) == (200, "found")
+
+
+async def test_a_session_whose_owner_and_facts_are_both_gone_is_lost(pair: Pair, web: Web) -> None:
+    await web.begin(pair.one)
+    await pair.lose_one()
+    pair.lose_data()
+    # Perhaps its owner is only slow to write it again.
+    status, answer = await web.call(pair.two, "echo", text="early")
+    assert status == 503
+    assert "nothing was begun" in answer["error"]["message"]
+    await pair.two.gateway.replica._beat()
+    pair.two.gateway.replica._recovering_until = -1.0  # that time is over
+    status, answer = await web.call(pair.two, "echo", text="late")
+    assert status == 404
+    assert "there is no such session, or it has ended" in answer["error"]["message"]
 
 
 async def test_a_replica_that_lost_a_session_drops_it(pair: Pair, web: Web) -> None:
@@ -201,9 +254,36 @@ async def test_the_stream_of_a_call_ends_with_that_error_wherever_it_is_resumed(
 
 async def test_a_replica_that_ends_hands_its_sessions_over(pair: Pair, web: Web) -> None:
     await web.begin(pair.one)
-    await pair.one.gateway.drain(5)
+    await pair.one.gateway.ending.drain(5)
     assert len(pair.one.gateway.clients) == 0
     assert (await web.call(pair.one, "echo", text="still"))[1]["result"]["content"][0]["text"]
+    assert len(pair.two.gateway.clients) == 1
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+async def test_a_client_that_calls_on_and_on_keeps_no_replica_from_ending(
+    pair: Pair, web: Web, at_once: int
+) -> None:
+    await web.begin(pair.one)
+    has_ended = asyncio.Event()
+
+    async def call_on_and_on(gateway: RunningGateway, seconds: float) -> None:
+        while not has_ended.is_set():
+            status, answer = await web.call(gateway, "wait", seconds=seconds)
+            assert status == 200, answer
+            assert "result" in answer, answer
+
+    async with asyncio.timeout(40):
+        # At a balancer that has not noticed yet, and at one that has.
+        kinds = ((pair.two, 0.07), (pair.one, 0.11), (pair.two, 0.15))[:at_once]
+        calling = [asyncio.create_task(call_on_and_on(*each)) for each in kinds]
+        while not pair.one.gateway.running_calls:
+            await SystemClock().sleep(0.01)
+        await pair.one.gateway.ending.drain(1.0)  # those that never pause wait after half of it
+        assert len(pair.one.gateway.clients) == 0
+        has_ended.set()
+        await asyncio.gather(*calling)
+        assert (await web.ask(pair.one, "ping"))[0] == 200
     assert len(pair.two.gateway.clients) == 1
 
 
@@ -249,9 +329,65 @@ async def test_a_task_of_2026_07_28_is_found_at_its_replica(pair: Pair) -> None:
             pass
         assert found["taskId"] == made["taskId"]
         assert "2 pages" in str(found["result"])
-        await pair.lose_one()
         with pytest.raises(ServerError, match="there is no task"):
-            await asker.request("tasks/get", named)
+            await asker.request("tasks/get", {"taskId": "invented"})
+        await pair.lose_one()
+        for method in ("tasks/get", "tasks/cancel", "tasks/update"):
+            with pytest.raises(ServerError, match="may have been carried out") as told:
+                await asker.request(method, named)
+            assert told.value.data == {"code": "CONNECTION_LOST", "mayHaveRun": True}
+
+
+async def test_tasks_of_a_session_that_was_taken_over_may_have_been_carried_out(
+    pair: Pair, web: Web
+) -> None:
+    await web.begin(pair.one)
+    arguments = {"steps": 1, "seconds": 0}
+    call = {"name": "task-report", "arguments": arguments, "task": {"ttl": 60_000}}
+    _, made = await web.ask(pair.one, "tools/call", call)
+    named = {"taskId": made["result"]["task"]["taskId"]}
+    await pair.lose_one()
+    for method in ("tasks/get", "tasks/result", "tasks/cancel"):
+        _, answer = await web.ask(pair.two, method, named)
+        assert "may have been carried out" in answer["error"]["message"]
+        assert answer["error"]["data"] == {"code": "CONNECTION_LOST", "mayHaveRun": True}
+    assert (await web.ask(pair.two, "tasks/list"))[1]["result"] == {"tasks": []}
+
+
+async def test_a_stream_of_2026_07_28_tells_of_a_task_at_another_replica(pair: Pair) -> None:
+    declared: dict[str, Any] = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
+    async with (
+        asyncio.timeout(40),
+        pair.one.connect(protocol_version=NEW, capabilities=declared) as maker,
+    ):
+        call = {"name": "task-report", "arguments": {"steps": 100, "seconds": 60}}
+        made = (await maker.request("tools/call", call)).value
+        body = {
+            "jsonrpc": "2.0", "id": "stream", "method": "subscriptions/listen",
+            "params": {"notifications": {"taskIds": [made["taskId"]]}, "_meta": {
+                "io.modelcontextprotocol/protocolVersion": NEW,
+                "io.modelcontextprotocol/clientInfo": {"name": "x", "version": "1"},
+                "io.modelcontextprotocol/clientCapabilities": declared,
+            }},
+        }  # fmt: skip
+        headers = {**HEADERS, "MCP-Protocol-Version": NEW, "Mcp-Method": "subscriptions/listen"}
+        async with (
+            aiohttp.ClientSession() as http,
+            http.post(pair.two.url(), json=body, headers=headers) as stream,
+        ):
+            told = events_in(stream)
+            assert (await anext(told))["method"] == "notifications/subscriptions/acknowledged"
+            await maker.request("tasks/cancel", {"taskId": made["taskId"]})
+            news = await anext(told)
+        assert news["method"] == "notifications/tasks"
+        assert (news["params"]["taskId"], news["params"]["status"]) == (made["taskId"], "cancelled")
+
+
+async def events_in(stream: aiohttp.ClientResponse) -> AsyncIterator[dict[str, Any]]:
+    """The messages of a stream, as they come."""
+    async for line in stream.content:
+        if line.startswith(b"data: {"):
+            yield json.loads(line.removeprefix(b"data: "))
 
 
 async def test_a_suspended_call_of_2026_07_28_is_found_at_its_replica() -> None:
@@ -264,7 +400,8 @@ async def test_a_suspended_call_of_2026_07_28_is_found_at_its_replica() -> None:
         running_gateway({"demo": {"url": url, "protocolVersion": OLD}}, replica=one) as first,
         running_gateway({"demo": {"url": url, "protocolVersion": OLD}}, replica=two) as second,
     ):
-        await Pair(first, second, store).know_each_other()
+        pair = Pair(first, second, store)
+        await pair.know_each_other()
         options: dict[str, Any] = {
             "protocol_version": NEW,
             "capabilities": {"elicitation": {"form": {}}},
@@ -280,3 +417,9 @@ async def test_a_suspended_call_of_2026_07_28_is_found_at_its_replica() -> None:
                 "inputResponses": {key: answer},
             }
             assert "Ada" in str((await answering.request("tools/call", again)).value)
+            question = (await asked.request("tools/call", call)).value
+            await pair.lose_one()
+            with pytest.raises(ServerError, match="may have been carried out"):
+                await answering.request(
+                    "tools/call", {**again, "requestState": question["requestState"]}
+                )

@@ -326,7 +326,7 @@ async def _serve_stdio(running: _Running, _options: GatewayOptions) -> None:
     async with _shown(running):
         await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
     if not (serving.done() or closed.is_set()):  # a client that has left waits for nothing
-        await service.gateway.drain(drain_s)
+        await service.gateway.ending.drain(drain_s)
     await work.end()
 
 

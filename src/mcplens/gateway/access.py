@@ -60,8 +60,9 @@ class GatewayAccess:
         """Go by these settings from now on; `address` is where the gateway listens."""
         public = settings.public_url
         hosts = [*self._hosts, *settings.allowed_hosts]
-        if public is not None:
-            hosts.append(urlsplit(public).hostname or "")
+        # Prometheus reads a replica where the others reach it, past the load balancer.
+        known = (one for one in (public, settings.replica.address) if one is not None)
+        hosts += [urlsplit(one).hostname or "" for one in known]
         self._network = AccessControl(allowed_hosts=hosts, allowed_origins=settings.allowed_origins)
         self._named = settings.tokens
         known_secrets.learn(*(one.token for one in settings.tokens))

@@ -23,6 +23,7 @@ from mcplens.gateway.inbound_call import (
     question_params,
 )
 from mcplens.gateway.inbound_client import InboundClient
+from mcplens.gateway.notification_tracing import heard
 from mcplens.gateway.task_notifications import pass_progress_on, pass_status_on
 from mcplens.gateway.wire import object_of
 from mcplens.inbound.refusal import METHOD_NOT_FOUND
@@ -50,6 +51,10 @@ class _OwnNotifications(ServerListener):
         self._client = client
 
     def notified(self, server_id: str, frame: Frame, link: Link) -> None:
+        with heard(self._gateway, server_id, frame):
+            self._pass_on(server_id, frame)
+
+    def _pass_on(self, server_id: str, frame: Frame) -> None:
         client = self._client
         if frame.method in _NOT_PASSED_ON:
             return
@@ -61,7 +66,7 @@ class _OwnNotifications(ServerListener):
             return
         is_log = frame.method == "notifications/message"
         if not is_log or admits(client.log_level, frame, is_asked_for=False):
-            client.peer.send(frame.raw)
+            client.pass_on(frame)
 
 
 class ClientSessions:

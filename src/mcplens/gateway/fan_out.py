@@ -15,6 +15,7 @@ from msgspec import Raw
 from mcplens.gateway.catalog import ChangedList, Kind
 from mcplens.gateway.inbound_call import InboundCall, admits
 from mcplens.gateway.inbound_client import InboundClient
+from mcplens.gateway.notification_tracing import heard
 from mcplens.gateway.task_notifications import pass_progress_on, pass_status_on
 from mcplens.gateway.wire import decoded, members, text_of
 from mcplens.protocol.eras import SUBSCRIPTION_ID
@@ -110,6 +111,11 @@ class FanOut:
 
     def notified(self, server_id: str, frame: Frame, link: Link) -> None:
         """A notification of a server's that is not for the client of a call."""
+        with heard(self._gateway, server_id, frame):
+            self.pass_on(server_id, frame)
+
+    def pass_on(self, server_id: str, frame: Frame) -> None:
+        """Tell the clients that a notification concerns."""
         method = frame.method
         if method in _LIST_CHANGES:
             return  # announced when the list was fetched again
@@ -141,7 +147,7 @@ class FanOut:
             if isinstance(holder, ListenStream):
                 holder.notify(frame.method, dict(params))
             elif isinstance(holder, InboundClient):
-                holder.peer.send(frame.raw)
+                holder.pass_on(frame)
 
     def _logged(self, server_id: str, frame: Frame) -> None:
         """A log message of no call: to clients that asked for its level, or to the only one."""
@@ -154,14 +160,14 @@ class FanOut:
             if client.log_level is None and len(clients) > 1:
                 continue
             if admits(client.log_level, frame, is_asked_for=False):
-                client.peer.send(frame.raw)
+                client.pass_on(frame)
 
     def _unknown(self, server_id: str, frame: Frame) -> None:
         """Notifications that we do not know pass where one server is published untouched."""
         for client in list(self._gateway.clients.values()):
             handler = self._gateway.handler_at(client.path)
             if client.is_ready and handler is not None and handler.is_untouched_for(server_id):
-                client.peer.send(frame.raw)
+                client.pass_on(frame)
 
     def _can_see(self, client: InboundClient, server_id: str) -> bool:
         handler = self._gateway.handler_at(client.path)
@@ -182,7 +188,7 @@ class FanOut:
         name = text_of(members(frame.body).get("elicitationId"))
         client = self._elicited.pop(name, None) if name is not None else None
         if client is not None and not client.is_stateless:
-            client.peer.send(frame.raw)
+            client.pass_on(frame)
 
     def left(self, client: InboundClient) -> None:
         """A client is gone."""

@@ -12,7 +12,6 @@ import contextlib
 import itertools
 import secrets
 from collections.abc import Callable, Iterable, Mapping
-from enum import Enum
 from math import inf
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,13 +24,12 @@ from mcplens.downstream.live_servers import LiveServers
 from mcplens.downstream.server_connection import ServerConnection
 from mcplens.errors import InspectorError
 from mcplens.events import (
-    InboundAnswered,
     InboundConnected,
     InboundDisconnected,
-    InboundReceived,
     StoreStateChanged,
 )
-from mcplens.gateway.audit_log import AuditLog, line_of
+from mcplens.gateway.audit_log import AuditLog
+from mcplens.gateway.call_ledger import CallLedger
 from mcplens.gateway.call_limits import CallLimits
 from mcplens.gateway.catalog import KINDS, ServerLists, ViewCatalog
 from mcplens.gateway.client_sessions import ClientSessions
@@ -42,14 +40,13 @@ from mcplens.gateway.inbound_call import InboundCall, opened
 from mcplens.gateway.inbound_client import InboundClient
 from mcplens.gateway.list_search import ListSearch
 from mcplens.gateway.live_lists import lists_of
-from mcplens.gateway.refused import given_up
+from mcplens.gateway.orderly_end import OrderlyEnd, Stage
 from mcplens.gateway.refused_requests import RefusedRequests
 from mcplens.gateway.statistics import CallStatistics
 from mcplens.gateway.suspended_calls import SuspendedCalls
 from mcplens.gateway.task_owners import TaskOwners
 from mcplens.gateway.users import Users
-from mcplens.inbound.peer import LISTEN, Peer
-from mcplens.inbound.refusal import INTERNAL_ERROR
+from mcplens.inbound.peer import Peer
 from mcplens.protocol.frames import Frame
 from mcplens.replicas.replica import Replica
 from mcplens.replicas.state_store import StoreState
@@ -65,16 +62,6 @@ if TYPE_CHECKING:
 
 # Our mark in the capabilities of a gateway: which gateways a client reaches through it.
 GATEWAY_MARK: Final = "mcplens/gateway"
-# While calls are finished: how often sessions without any are handed to other replicas.
-_RELEASE_EVERY_S: Final = 0.05
-
-
-class Stage(Enum):
-    """How far the orderly end of a gateway has come."""
-
-    SERVING = "serving"
-    LEAVING = "leaving"  # not ready any more, but calls are served until load balancers noticed
-    DRAINING = "draining"  # new calls are refused, those under way are finished
 
 
 class Gateway(ServerListener):
@@ -105,6 +92,8 @@ class Gateway(ServerListener):
         self.client_sessions = ClientSessions(self)
         self.statistics = CallStatistics()
         self.stateless_uses = StatelessUses()
+        self.ledger = CallLedger(self)
+        self.ending = OrderlyEnd(self)
         self.shared: SharedState | None = None  # what replicas share; set by who starts it
         self.call_limits = CallLimits(self.settings.limits, clock)
         self.refused_requests = RefusedRequests(self)
@@ -116,21 +105,19 @@ class Gateway(ServerListener):
         self.token_expiry: Callable[[str, Mapping[str, str]], float] = lambda _path, _headers: inf
         self.shared_sessions: SharedSessions | None = None  # with other replicas
         self.left_out: dict[str, str] = {}  # why servers of the configuration are not served
-        self.stage = Stage.SERVING
         self._ready_by = clock.monotonic() + self.settings.startup_budget_s
         self._handlers: dict[str, InboundHandler] = {}
         self._publish = bus.publish_as("")
         self._numbers = itertools.count(1)
         self._work = Background()
-        self._idle = asyncio.Event()
-        self._idle.set()
-        self._running = 0
         self.list_search = ListSearch(self)
         self._unlisten = servers.listen(self)
         self.replica.store.listen_to_state(self._store_changed)
 
     def __repr__(self) -> str:
-        return f"<Gateway {len(self.clients)} clients, {self._running} calls, {self.servers!r}>"
+        return (
+            f"<Gateway {len(self.clients)} clients, {self.running_calls} calls, {self.servers!r}>"
+        )
 
     # -- clients -----------------------------------------------------------------------------------
 
@@ -169,6 +156,8 @@ class Gateway(ServerListener):
             client = self.clients[peer] = InboundClient(
                 peer, f"client-{next(self._numbers)}", path=path, use=ClientUse(now, now)
             )
+            if self.telemetry is not None:
+                client.spans = self.telemetry.notifications
         return client
 
     def share_sessions(self) -> None:
@@ -235,7 +224,7 @@ class Gateway(ServerListener):
     @property
     def running_calls(self) -> int:
         """How many requests of clients are under way."""
-        return self._running
+        return self.ledger.running
 
     def _store_changed(self, state: StoreState) -> None:
         store = self.replica.store.name
@@ -243,58 +232,6 @@ class Gateway(ServerListener):
         self._publish(event, 0)
 
     # -- calls -------------------------------------------------------------------------------------
-
-    def received(self, client: InboundClient, frame: Frame) -> int:
-        """Publish a message of a client's; the seq by which its downstream requests name it."""
-        event = InboundReceived(
-            client_id=client.id,
-            client_name=client.name,
-            message=frame,
-            size_bytes=len(frame.raw),
-            method=frame.method or None,
-        )
-        return self._publish(event, len(frame.raw))
-
-    def began(self, call: InboundCall) -> None:
-        """A request of a client's is being served; an open stream is not waited for."""
-        client, now = call.client, self.clock.wall()
-        if call.is_stateless:
-            client.use = self.stateless_uses.of(client, now)
-        if call.method != LISTEN:
-            client.use.began(now)
-            self._running += 1
-            self._idle.clear()
-            if self.telemetry is not None:
-                self.telemetry.began(call)
-
-    def ended(self, call: InboundCall, outcome: str, size_bytes: int) -> None:
-        """Count a request of a client's that has ended, write it into the audit log, publish it."""
-        client, elapsed_s = call.client, self.clock.monotonic() - call.started_at
-        if call.trace is not None:
-            call.trace.end(call, outcome, elapsed_s)
-        self.call_limits.ended(call)
-        self.statistics.add(
-            call.server_id, call.method, outcome, elapsed_s, call.size_bytes, size_bytes
-        )
-        if self.audit_log is not None:
-            time, run = self.clock.wall(), self.bus.run_id
-            self.audit_log.add(line_of(call, outcome, size_bytes, elapsed_s, time=time, run=run))
-        if call.method != LISTEN:
-            client.use.ended(outcome)
-            self._running -= 1
-            if self._running == 0:
-                self._idle.set()
-        answered = InboundAnswered(
-            client_id=client.id,
-            client_name=client.name,
-            request_seq=call.seq,
-            method=call.method,
-            target_id=call.server_id,
-            outcome=outcome,
-            size_bytes=size_bytes,
-            elapsed_s=elapsed_s,
-        )
-        self._publish(answered, 0)
 
     def may_ask(self, call: InboundCall, request: ServerRequest) -> bool:
         """Whether a server's question may go to the client of this call.
@@ -434,54 +371,7 @@ class Gateway(ServerListener):
     @property
     def is_draining(self) -> bool:
         """Whether it is about to end: it is not ready, and soon refuses calls."""
-        return self.stage is not Stage.SERVING
-
-    async def drain(self, timeout_s: float, *, notice_s: float = 0.0) -> None:
-        """End in order: not ready at once, and after `notice_s` new calls are refused.
-
-        Those under way are finished; what takes longer than `timeout_s` is given up, and its
-        clients are told so.
-        """
-        self.stage = Stage.LEAVING
-        if notice_s > 0:
-            await self.clock.sleep(notice_s)
-        self.stage = Stage.DRAINING
-        try:
-            async with asyncio.timeout(timeout_s):
-                await self._finish_calls()
-        except TimeoutError:
-            for client in list(self.clients.values()):
-                self.give_up_calls(client, "the gateway was shut down")
-        if self.shared_sessions is not None:
-            await self.shared_sessions.release_idle()
-
-    async def _finish_calls(self) -> None:
-        """Wait for what is under way; each session goes to another replica once it is idle."""
-        shared = self.shared_sessions
-        while shared is not None and shared.writer.sessions():
-            await shared.release_idle()
-            if self._idle.is_set():
-                break
-            await self.clock.sleep(_RELEASE_EVERY_S)
-        await self._idle.wait()
-        if shared is not None:
-            await shared.forwarder.idle.wait()
-
-    def still_serves(self, call: InboundCall) -> bool:
-        """Whether a call is served although new ones are refused: its session is still here."""
-        return (
-            self.shared_sessions is not None
-            and not call.is_stateless
-            and call.client.peer.protocol_version is not None
-        )
-
-    def give_up_calls(self, client: InboundClient, why: str) -> None:
-        """Answer the calls of a client that are under way with an error that says why."""
-        for call in list(client.calls.values()):
-            if call.method != LISTEN:
-                message, data = given_up(call.server_id, why)
-                client.peer.refuse(call.id, INTERNAL_ERROR, message, data)
-            call.cancel()
+        return self.ending.stage is not Stage.SERVING
 
     async def close(self) -> None:
         self._unlisten()

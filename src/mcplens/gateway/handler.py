@@ -19,9 +19,10 @@ from mcplens.downstream.server_connection import ServerConnection
 from mcplens.errors import InspectorError, ServerError, classify
 from mcplens.gateway import callers
 from mcplens.gateway.catalog import ChangedList, Kind
-from mcplens.gateway.gateway import Gateway, Stage
+from mcplens.gateway.gateway import Gateway
 from mcplens.gateway.inbound_call import MAX_NAME, NOT_CACHED, InboundCall
 from mcplens.gateway.inbound_client import InboundClient
+from mcplens.gateway.orderly_end import Stage
 from mcplens.gateway.own_methods import Description, OwnMethods
 from mcplens.gateway.plain_calls import PlainCalls
 from mcplens.gateway.refused import Refused, advice_for, forget_frames, naming, shutting_down
@@ -133,10 +134,15 @@ class InboundHandler(ABC):
         if kind is FrameKind.REQUEST:
             self._start(client, frame, incoming, is_stateless)
         elif kind is FrameKind.NOTIFICATION:
-            self.gateway.received(client, frame)
-            self._notified(client, frame)
+            self.gateway.ledger.received(client, frame)
+            telemetry = self.gateway.telemetry
+            if telemetry is None:
+                self._notified(client, frame)
+            else:
+                with telemetry.notifications.from_client(client, frame, incoming.headers):
+                    self._notified(client, frame)
         else:
-            self.gateway.received(client, frame)
+            self.gateway.ledger.received(client, frame)
             client.answered(frame)
 
     def disconnected(self, peer: Peer, reason: str) -> None:
@@ -155,9 +161,9 @@ class InboundHandler(ABC):
             client.introduce(object_of(call.hop.client_info), None)
         elif frame.method == "initialize" and client.peer.protocol_version is None:
             client.introduce_by(members(frame.body))  # so that this very request has its name
-        call.seq = gateway.received(client, frame)
+        call.seq = gateway.ledger.received(client, frame)
         client.calls[call.id] = call
-        gateway.began(call)
+        gateway.ledger.began(call)
         if frame.method != "tools/call" or not self._plain_calls.send(call):
             self._serve_by_task(call, partial(self._answer, call))
 
@@ -193,7 +199,7 @@ class InboundHandler(ABC):
             peer.refuse(request_id, INTERNAL_ERROR, classify(problem).message)
         finally:
             call.client.calls.pop(request_id, None)
-            self.gateway.ended(call, outcome, size)
+            self.gateway.ledger.ended(call, outcome, size)
 
     def _refuse(self, call: InboundCall, error: InspectorError) -> None:
         """Answer with an error that is not the server's own: its connection failed."""
@@ -218,7 +224,9 @@ class InboundHandler(ABC):
 
     async def _answer(self, call: InboundCall) -> bytes:
         method = call.method
-        if self.gateway.stage is Stage.DRAINING and not self.gateway.still_serves(call):
+        if self.gateway.ending.stage is Stage.DRAINING and not self.gateway.ending.still_serves(
+            call
+        ):
             raise shutting_down()
         if method in (HANDSHAKE_ONLY if call.is_stateless else STATELESS_ONLY):
             raise unknown_method(method)

@@ -20,7 +20,6 @@ from mcplens.gateway.gateway import Gateway
 from mcplens.gateway.handler import InboundHandler
 from mcplens.gateway.operation_pages import OperationPages
 from mcplens.gateway.received_forwards import ReceivedForwards
-from mcplens.gateway.replica_access import HEADER_NAME, ReplicaAccess
 from mcplens.gateway.resource_server import WELL_KNOWN, Admitted, KeysNeeded
 from mcplens.gateway.server_handler import ServerHandler, path_of
 from mcplens.gateway.view_handler import ViewHandler
@@ -32,9 +31,8 @@ from mcplens.inbound.limits import Limits
 from mcplens.inbound.refusal import HTTP_REFUSAL, INTERNAL_ERROR, Refusal
 from mcplens.inbound.sse import HttpSse
 from mcplens.inbound.streamable_http import StreamableHttp, check_post
-from mcplens.replicas.forward_proofs import PROOF_HEADER
+from mcplens.replicas.request_proofs import PROOF_HEADER
 
-_REPLICA_HEADER: Final = HEADER_NAME.encode()
 _log = logging.getLogger("mcplens.gateway")
 
 MCP_PATH: Final = "/mcp"
@@ -77,7 +75,6 @@ class GatewayApp:
         access.on_changed = self._forget_routes
         gateway.token_expiry = access.expires_at
         self.pages: dict[str, Page] = {}
-        self.replica_access: ReplicaAccess | None = None  # where there are several replicas
         self.public_pages: dict[str, Page] = {}  # for anybody: they tell nothing but yes or no
         self.forwards = ReceivedForwards(gateway)
         OperationPages(gateway).add_to(self)
@@ -152,8 +149,6 @@ class GatewayApp:
             if known.until == inf or self.gateway.clock.monotonic() < known.until:
                 return known
             del self._routes[key]
-        if self.replica_access is not None and any(name == _REPLICA_HEADER for name, _ in raw):
-            return None  # its body is verified first
         path = target.decode("latin-1")
         endpoint = self._endpoints.get(path)
         if not isinstance(endpoint, StreamableHttp):
@@ -204,10 +199,6 @@ class GatewayApp:
             if users is not None and path.startswith(users.links.path):
                 self.access.check_network(exchange.headers)
                 await users.pages.handle(exchange)
-                return
-            if self.replica_access is not None and HEADER_NAME in exchange.headers:
-                exchange = await self._of_replica(self.replica_access, scope, receive, send)
-                await self._endpoint_for_replica(scope).handle(exchange)
                 return
             if PROOF_HEADER in exchange.headers:
                 forwarded_to = self._endpoint_of(scope)
@@ -266,28 +257,6 @@ class GatewayApp:
             raise
         exchange.caller = admitted.caller
         return admitted
-
-    async def _of_replica(
-        self, access: ReplicaAccess, scope: Scope, receive: Receive, send: Send
-    ) -> AsgiExchange:
-        """A request of another replica, which is for one server."""
-        path, headers = _raw_path(scope), headers_of(scope)
-        try:
-            if _server_in(path) is None:
-                raise Refusal(403, HTTP_REFUSAL, "this path is not open to replicas")
-            limit_bytes = self._limits.max_message_bytes
-            return await access.admit(scope, receive, send, headers, limit_bytes)
-        except Refusal as refusal:
-            self.gateway.refused_requests.note(
-                scope["method"], path, {**headers, "authorization": "signature"}, refusal
-            )
-            raise
-
-    def _endpoint_for_replica(self, scope: Scope) -> Endpoint:
-        endpoint = self._endpoint_of(scope)
-        if endpoint is None:
-            raise self._unknown(scope["path"], _raw_path(scope))
-        return endpoint
 
     async def _metadata(self, exchange: AsgiExchange, place: str) -> None:
         """The metadata of a protected resource; of any path, so that none is given away."""

@@ -17,6 +17,7 @@ from msgspec import Raw
 from mcplens.downstream.options import CallOptions, StartedRequest
 from mcplens.downstream.result import Failure
 from mcplens.gateway.inbound_client import InboundClient
+from mcplens.gateway.notification_tracing import heard
 from mcplens.gateway.wire import (
     NO_HOP,
     HopMeta,
@@ -269,6 +270,10 @@ class InboundCall:
 
     def on_notification(self, frame: Frame, link: Link) -> None:
         """A notification that belongs to this call."""
+        with heard(self.gateway, self.server_id, frame, self):
+            self._pass_on(frame)
+
+    def _pass_on(self, frame: Frame) -> None:
         if frame.method == "notifications/progress":
             token = self.hop.progress_token
             if token is not ABSENT:
@@ -276,9 +281,9 @@ class InboundCall:
                 self.client.notify(frame.method, params, self.id)
         elif frame.method == "notifications/message":
             if admits(self.log_level, frame, is_asked_for=self.is_stateless):
-                self.client.peer.send(frame.raw, during=self.id)
+                self.client.pass_on(frame, self.id)
         else:
-            self.gateway.fan_out.notified(self.server_id, frame, link)
+            self.gateway.fan_out.pass_on(self.server_id, frame)
 
     async def on_question(self, request: ServerRequest) -> Any:
         """A question that the server asks because of this call.
@@ -290,6 +295,8 @@ class InboundCall:
         params = question_params(request)
         if request.method == "elicitation/create":
             params = self.gateway.fan_out.elicited(self.client, params)
+        if self.trace is not None:
+            return await self.trace.ask(self, request.method, params)
         return await self.client.ask(request.method, params, self.id)
 
     def can_answer(self, method: str, params: Mapping[str, Any]) -> bool:

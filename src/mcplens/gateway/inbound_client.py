@@ -23,6 +23,7 @@ from mcplens.session.capabilities import for_stateless
 
 if TYPE_CHECKING:
     from mcplens.gateway.inbound_call import InboundCall
+    from mcplens.gateway.notification_spans import NotificationSpans
 
 # Questions of servers that wait for one client; beyond it servers are refused.
 MAX_QUESTIONS: Final = 100
@@ -30,6 +31,8 @@ MAX_QUESTIONS: Final = 100
 
 class InboundClient:
     """A client that is connected to the gateway."""
+
+    spans: NotificationSpans | None = None  # of what it is notified of, if telemetry is on
 
     def __init__(self, peer: Peer, client_id: str, *, path: str, use: ClientUse) -> None:
         self.peer = peer
@@ -42,6 +45,7 @@ class InboundClient:
         self.log_level: str | None = None
         self.subscriptions: set[str] = set()  # URIs of resources, of a client with a session
         self.is_stateless = False
+        self.is_adopted = False  # its session was taken over from another replica
         self.is_ready = False  # it has finished its handshake, so it can be notified
         self.calls: dict[RequestId, InboundCall] = {}
         self._questions: dict[RequestId, asyncio.Future[Raw]] = {}
@@ -91,7 +95,16 @@ class InboundClient:
     def notify(
         self, method: str, params: Raw | bytes | Mapping[str, Any], during: RequestId | None = None
     ) -> None:
+        if self.spans is not None:
+            params = self.spans.to_client(self, method, params, during)
         self.peer.send(notification_message(method, params), during=during)
+
+    def pass_on(self, frame: Frame, during: RequestId | None = None) -> None:
+        """Notify the client by what a server sent, as it is unless telemetry adds its context."""
+        if self.spans is None:
+            self.peer.send(frame.raw, during=during)
+        else:
+            self.notify(frame.method, frame.body, during)
 
     async def ask(self, method: str, params: Raw, during: RequestId | None) -> Raw:
         """Pass a server's question on and wait for the answer (2025-11-25 clients).

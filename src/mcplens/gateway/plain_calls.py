@@ -16,8 +16,8 @@ import msgspec
 
 from mcplens.downstream.options import StartedRequest
 from mcplens.downstream.server_connection import ServerConnection
-from mcplens.gateway.gateway import Stage
 from mcplens.gateway.inbound_call import MAX_NAME, InboundCall, is_stateless_server
+from mcplens.gateway.orderly_end import Stage
 from mcplens.gateway.tasks import TaskRequests, may_become_task
 from mcplens.gateway.wire import result_message
 from mcplens.protocol.frames import ABSENT, Frame
@@ -58,7 +58,7 @@ class PlainCalls:
         """Send a call, if it is a plain one; False leaves it to a task."""
         gateway = self._gateway
         is_introduced = call.is_stateless or call.client.peer.protocol_version is not None
-        if gateway.stage is Stage.DRAINING or not is_introduced:
+        if gateway.ending.stage is Stage.DRAINING or not is_introduced:
             return False
         try:
             params = read_params(call.body)
@@ -155,7 +155,7 @@ class SentCall:
         except Exception as problem:  # a bug of ours: only this request fails
             self._calls.fail(call, problem)
             return
-        call.gateway.ended(call, "ok", len(data))
+        call.gateway.ledger.ended(call, "ok", len(data))
 
     def _go_on(self) -> None:
         """Have a task do the rest: tell what went wrong, or send it again."""
@@ -175,7 +175,7 @@ class SentCall:
         try:
             call.client.peer.drop(call.id)
         finally:
-            call.gateway.ended(call, "cancelled", 0)
+            call.gateway.ledger.ended(call, "cancelled", 0)
 
 
 def _is_plain(call: InboundCall, connection: ServerConnection, params: dict[str, Any]) -> bool:

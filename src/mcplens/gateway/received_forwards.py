@@ -1,7 +1,9 @@
-"""Requests that another replica passed on to this one: checked, and served for the caller it names.
+"""Requests of other replicas: checked, and served for whom they name as the caller.
 
-Who the caller is was decided where the request came in; the proof of the other replica says so.
-What has no valid proof is refused, with an audit line. Called by http_app.py.
+Most are requests of clients that another replica passed on; who the caller is was decided where
+the request came in, and the proof says so. Those of a replica's own are for one server that runs
+here (`/servers/<id>/mcp`), and nothing else is open to them. What has no valid proof is refused,
+with an audit line. Called by http_app.py.
 """
 
 from __future__ import annotations
@@ -9,18 +11,20 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
+from mcplens.gateway import callers
+from mcplens.gateway.access import SERVERS_PATH
 from mcplens.inbound.asgi import AsgiExchange
 from mcplens.inbound.asgi_app import Endpoint
 from mcplens.inbound.exchange import DirectExchange, DirectRoute, Exchange, RouteTerm
 from mcplens.inbound.refusal import HTTP_REFUSAL, Refusal
 from mcplens.inbound.request_validation import Headers
 from mcplens.inbound.streamable_http import StreamableHttp, check_post
-from mcplens.replicas.forward_proofs import (
+from mcplens.replicas.request_proofs import (
     NOT_OWNER_HEADER,
     PROOF_HEADER,
     ForAnotherReplica,
-    ForwardRefused,
     ProofChecker,
+    ProofRefused,
     caller_in,
 )
 
@@ -29,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class ReceivedForwards:
-    """Checks what other replicas pass on."""
+    """Checks requests of other replicas."""
 
     def __init__(self, gateway: Gateway) -> None:
         replica = gateway.replica
@@ -42,11 +46,11 @@ class ReceivedForwards:
     def route(
         self, path: str, headers: Headers, endpoint: StreamableHttp, term: RouteTerm
     ) -> DirectRoute | None:
-        """Where a POST goes that another replica passed on; None: `serve` says what is wrong."""
+        """Where a POST of another replica goes; None: `serve` says what is wrong."""
         try:
             caller = caller_in(headers[PROOF_HEADER])
             check_post(headers)
-        except (ForwardRefused, Refusal):
+        except (ProofRefused, Refusal):
             return None
 
         def take(exchange: DirectExchange, body: bytes) -> None:
@@ -58,7 +62,7 @@ class ReceivedForwards:
     async def serve(
         self, exchange: AsgiExchange, endpoint: Endpoint | None, limit_bytes: int
     ) -> None:
-        """Serve a request that another replica passed on.
+        """Serve a request of another replica.
 
         Raises:
             Refusal: the error to answer with.
@@ -66,7 +70,9 @@ class ReceivedForwards:
         body = await exchange.body(limit_bytes) if exchange.method == "POST" else b""
         self._check(exchange, exchange.target, body)
         if not isinstance(endpoint, StreamableHttp):
-            raise not_owner()
+            if exchange.is_forwarded:
+                raise not_owner()
+            raise Refusal(404, HTTP_REFUSAL, "this server is not served here")
         if exchange.method == "POST":
             check_post(exchange.headers)
         await endpoint.serve(exchange, body)
@@ -74,7 +80,7 @@ class ReceivedForwards:
     def _check(self, exchange: Exchange, target: str, body: bytes) -> None:
         try:
             if self._checker is None:
-                raise ForwardRefused("a forward between replicas, and this gateway has no others")
+                raise ProofRefused("a request between replicas, and this gateway has no others")
             claims = self._checker.check(
                 exchange.headers[PROOF_HEADER],
                 exchange.method,
@@ -82,15 +88,19 @@ class ReceivedForwards:
                 exchange.headers,
                 body,
                 self._gateway.clock.wall(),
+                self._gateway.replica.address,
             )
+            if claims.is_own and not target.startswith(SERVERS_PATH):
+                raise ProofRefused("a request between replicas is for a path not open to them")
         except ForAnotherReplica:
             raise not_owner() from None
-        except ForwardRefused as refused:
+        except ProofRefused as refused:
             log = self._gateway.refused_requests
             log.count += 1
             log.write(exchange.method, exchange.path, str(refused), "")
-            raise Refusal(403, HTTP_REFUSAL, "this forward between replicas is refused") from None
-        exchange.caller, exchange.is_forwarded = claims.caller, True
+            raise Refusal(403, HTTP_REFUSAL, "this request between replicas is refused") from None
+        exchange.is_forwarded = not claims.is_own
+        exchange.caller = callers.of_replica(claims.caller) if claims.is_own else claims.caller
 
 
 def not_owner() -> Refusal:

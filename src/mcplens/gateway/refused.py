@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from mcplens.errors import InspectorError
-from mcplens.inbound.refusal import INTERNAL_ERROR
+from mcplens.inbound.refusal import INTERNAL_ERROR, INVALID_PARAMS
 
 
 class Refused(Exception):
@@ -27,6 +27,15 @@ def shutting_down() -> Refused:
     """The refusal of a call that comes after a gateway was told to stop."""
     text = "the gateway is shutting down, and this call was not begun; connect again later"
     return Refused(INTERNAL_ERROR, text, retry_after_s=1)
+
+
+def lost_with_replica(what: str) -> Refused:
+    """The refusal of a request about work that another replica had, which is gone."""
+    text = (
+        f"the replica of the gateway that had this {what} is gone, and with it the {what}, which "
+        "may have been carried out; check before you repeat it"
+    )
+    return Refused(INVALID_PARAMS, text, {"code": "CONNECTION_LOST", "mayHaveRun": True})
 
 
 def given_up(server_id: str, why: str) -> tuple[str, dict[str, Any]]:

@@ -84,6 +84,21 @@ class SealedStore:
         """Forget a value; raises StoreUnavailable."""
         await self.done(self.store.delete(place_of(name)))
 
+    async def join(self, group: str, name: str, value: object, ttl_s: float) -> None:
+        """Add a value to those that can be listed; raises StoreUnavailable."""
+        sealed = self._sealed(name, value)
+        await self.done(self.store.join(group, place_of(name), sealed, ttl_s))
+
+    async def leave(self, group: str, name: str) -> None:
+        """Take a value from those that can be listed; raises StoreUnavailable."""
+        await self.done(self.store.leave(group, place_of(name)))
+
+    async def members(self, group: str, kind: type[T]) -> list[T]:
+        """The values of a group that can be read; raises StoreUnavailable."""
+        found = await self.done(self.store.members(group))
+        opened = (self._opened_at(place, sealed, kind) for place, sealed in found.items())
+        return [one for one in opened if one is not None]
+
     def _sealed(self, name: str, value: object) -> bytes:
         key = self._keys[0]
         header = {"alg": "dir", "enc": "A256GCM", "kid": str(key.kid)}
@@ -91,13 +106,16 @@ class SealedStore:
         return jwe.encrypt_compact(header, plain, key, algorithms=_ALGORITHMS).encode()
 
     def _opened(self, name: str, sealed: bytes, kind: type[T]) -> T | None:
+        return self._opened_at(place_of(name), sealed, kind)
+
+    def _opened_at(self, place: str, sealed: bytes, kind: type[T]) -> T | None:
         for key in self._keys:
             try:
                 found = jwe.decrypt_compact(sealed, key, algorithms=_ALGORITHMS)
                 content = msgspec.json.decode(found.plaintext or b"", type=_Sealed)
             except (JoseError, ValueError):  # msgspec's errors are ValueErrors
                 continue
-            if content.name != name:
+            if place_of(content.name) != place:
                 _log.warning("a value in the store is in the place of another, and not used")
                 return None
             try:

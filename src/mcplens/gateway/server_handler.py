@@ -6,7 +6,7 @@ subscriptions, tasks, questions) is kept apart as in every endpoint.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -111,6 +111,9 @@ class ServerHandler(InboundHandler):
         if self.connection.entry.is_per_user:
             return  # no session is for all
         try:
-            self.connection.notify(frame.method, read_params(frame.body))
+            params: Mapping[str, Any] = read_params(frame.body)
+            if client.spans is not None:
+                params = client.spans.to_server(self.connection, frame.method, params)
+            self.connection.notify(frame.method, params)
         except (InspectorError, Refused, ValueError):
             return  # the server is not there; a notification has no answer

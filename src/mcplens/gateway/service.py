@@ -29,7 +29,7 @@ from mcplens.gateway.approval_store import StoreRecords, is_shared
 from mcplens.gateway.approvals import Approvals
 from mcplens.gateway.gateway import Gateway
 from mcplens.gateway.http_app import MCP_PATH, GatewayApp
-from mcplens.gateway.replica_configurations import ReplicaConfigurations, configuration_digest
+from mcplens.gateway.replica_configurations import ReplicaConfigurations
 from mcplens.gateway.user_setup import UserSetup
 from mcplens.gateway.view_handler import ViewHandler
 from mcplens.gateway.views import EVERYTHING
@@ -232,7 +232,7 @@ class GatewayService:
             replica=Replica.configured(self.published.settings, clock),
         )
         self._configurations = ReplicaConfigurations(self.gateway)
-        self._configurations.use(self._digest())
+        self._tell_configuration()
         self.gateway.left_out = left_out(self.entries, configuration)
         self.shared: SharedState | None = None
         if self.published.settings.is_shared:
@@ -276,7 +276,7 @@ class GatewayService:
             self._app.access.use(found.settings, self.address.url(""), self._clock)
             self._users.use_address(found.settings.public_url or self.address.url(""))
         self.gateway.left_out = left_out(servers, configuration)
-        self._configurations.use(self._digest())
+        self._tell_configuration()
         if self._app is not None:
             self._app.use_views(found.default_view)
         if self._stdio is not None:
@@ -288,10 +288,11 @@ class GatewayService:
         if self.shared is not None:
             self.shared.singletons.follow()
 
-    def _digest(self) -> str:
+    def _tell_configuration(self) -> None:
+        """Other replicas compare theirs with it."""
         keys = self.published.settings.replica.keys
         view = self.published.default_view.name
-        return configuration_digest(self.entries, self._settings, view, keys)
+        self._configurations.use(self.entries, self._settings, view, keys)
 
     def check(self, entries: Sequence[ServerEntry], configuration: Configuration) -> Published:
         """What a configuration would publish.
@@ -401,8 +402,6 @@ class GatewayService:
             default_view=self.published.default_view,
             has_sse=has_sse,
         )
-        if self.shared is not None:
-            app.replica_access = self.shared.access
         async with serve_app(
             app, listener, host=host, max_message_bytes=limits.max_message_bytes, close=app.close
         ) as served:
@@ -414,7 +413,9 @@ class GatewayService:
                 settings = self.published.settings
                 if self.shared is not None:
                     self.shared.singletons.stop_taking()
-                await self.gateway.drain(settings.drain_s, notice_s=settings.notice_s)
+                replica.is_leaving = True
+                await self.gateway.ending.drain(settings.drain_s, notice_s=settings.notice_s)
+                await replica.retire()
                 await access.close()
                 if self.gateway.shared_sessions is not None:
                     await self.gateway.shared_sessions.close()

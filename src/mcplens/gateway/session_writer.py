@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import msgspec
@@ -74,6 +75,7 @@ class SessionWriter:
         self._work = Background()
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
+        self._lock = asyncio.Lock()  # one session is written at a time
         self._unlisten = [
             self._store.listen_to_state(self._store_changed),
             self._store.subscribe(f"lost:{self._replica.id}", self._lost),
@@ -96,16 +98,25 @@ class SessionWriter:
         """Write what is left, if the store takes it."""
         try:
             async with asyncio.timeout(2.0):
-                while (self._dirty or self._entries or self._ended) and self._is_up:
+                while self._has_work and self._is_up:
                     self._idle.clear()
                     self._wake.set()
                     await self._idle.wait()
+                    async with self._lock:
+                        pass  # what is being written is written
         except TimeoutError:
             _log.warning("not all sessions were written into the shared store")
 
     @property
+    def _has_work(self) -> bool:
+        return bool(self._dirty or self._entries or self._ended or self._lock.locked())
+
+    @property
     def _is_up(self) -> bool:
         return self._store.state.status == "up"
+
+    def owns(self, session: HttpSessionPeer) -> bool:
+        return self._owned.get(key_of(session.id)) is session
 
     def sessions(self) -> list[HttpSessionPeer]:
         """Those that this replica owns."""
@@ -160,7 +171,7 @@ class SessionWriter:
             why = "another replica has taken the session over"
             client = self._gateway.clients.get(session)
             if client is not None:
-                self._gateway.give_up_calls(client, why)
+                self._gateway.ending.give_up_calls(client, why)
             session.close(why)
 
     def _write_all(self) -> None:
@@ -202,13 +213,28 @@ class SessionWriter:
             await self._forget(self._ended[0])
             del self._ended[0]
         while self._dirty:
-            key, session = next(iter(self._dirty.items()))
-            await self._write_facts(key, session)
-            if self._dirty.get(key) is session:
-                del self._dirty[key]
+            async with self._lock:
+                await self._write_dirty()
         while self._entries:
-            key = next(iter(self._entries))
-            entries = self._entries.pop(key)
+            async with self._lock:
+                await self._write_entries(next(iter(self._entries), ""))
+
+    async def _write_dirty(self) -> None:
+        key = next(iter(self._dirty), "")
+        session = self._dirty.pop(key, None)  # first: it may change while it is written
+        facts = None if session is None else self._facts_of(session)
+        if session is None or facts is None:
+            return
+        try:
+            if not await self._write_facts(key, facts):
+                self._give_up(key)
+        except StoreUnavailable:
+            self._dirty.setdefault(key, session)
+            raise
+
+    async def _write_entries(self, key: str) -> None:
+        entries = self._entries.pop(key, None)
+        if entries is not None:
             await self._store.append(
                 f"events:{key}",
                 entries,
@@ -217,11 +243,11 @@ class SessionWriter:
                 ttl_s=EVENTS_TTL_S,
             )
 
-    async def _write_facts(self, key: str, session: HttpSessionPeer) -> None:
+    def _facts_of(self, session: HttpSessionPeer) -> SessionFacts | None:
         client = self._gateway.clients.get(session)
         if client is None or session.protocol_version is None:
-            return
-        facts = SessionFacts(
+            return None
+        return SessionFacts(
             path=client.path,
             caller=session.caller,
             protocol_version=session.protocol_version,
@@ -230,28 +256,37 @@ class SessionWriter:
             log_level=client.log_level,
             subscriptions=tuple(sorted(client.subscriptions)),
         )
+
+    async def _write_facts(self, key: str, facts: SessionFacts) -> bool:
+        """Write what is known of a session; False if it is not ours."""
         own = self._replica.id.encode()
-        is_ours = await self.claim(key, own) or await self.claim(key, None)
-        if not is_ours:
-            self._give_up(key)
-            return
+        if not (await self.claim(key, own) or await self.claim(key, None)):
+            return False
         await self._store.put(f"facts:{key}", msgspec.json.encode(facts), SESSION_TTL_S)
+        return True
 
     async def _forget(self, key: str) -> None:
         if await self._store.delete(f"owner:{key}", self._replica.id.encode()):
             await self._store.delete(f"facts:{key}")
             await self._store.drop_log(f"events:{key}")
 
-    def disown(self, session: HttpSessionPeer) -> None:
-        """A session is not ours any more, but it is not over either."""
+    def hand_over(self, session: HttpSessionPeer) -> Coroutine[None, None, None]:
+        """A session is not ours any more; the result writes what is left and lets others have it.
+
+        Where the store does not take that, others take over when this replica is gone.
+        """
         key = key_of(session.id)
         self._owned.pop(key, None)
-        self._dirty.pop(key, None)
+        facts = self._facts_of(session) if self._dirty.pop(key, None) is not None else None
+        return self._release(key, facts)
 
-    async def release(self, session: HttpSessionPeer) -> None:
-        """Let another replica take a session over at once."""
-        key = key_of(session.id)
-        await self._store.delete(f"owner:{key}", self._replica.id.encode())
+    async def _release(self, key: str, facts: SessionFacts | None) -> None:
+        with contextlib.suppress(StoreUnavailable):
+            async with self._lock:
+                if facts is not None and not await self._write_facts(key, facts):
+                    return  # another replica has it already
+                await self._write_entries(key)
+                await self._store.delete(f"owner:{key}", self._replica.id.encode())
 
     async def _renew_on(self) -> None:
         while True:

@@ -9,6 +9,7 @@ streams. The store is written behind: a call never waits for it. Owned by gatewa
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -19,14 +20,21 @@ from mcplens.gateway.fan_out import wanted_of
 from mcplens.gateway.inbound_client import InboundClient
 from mcplens.gateway.received_forwards import not_owner
 from mcplens.gateway.refused import Refused
+from mcplens.gateway.session_handover import SessionHandovers
+from mcplens.gateway.session_search import (
+    SessionSearch,
+    later,
+    may_have_run,
+    no_session,
+    requests_in,
+)
 from mcplens.gateway.session_writer import SessionFacts, SessionWriter
 from mcplens.gateway.wire import members, text_of
 from mcplens.inbound.asgi import AsgiExchange, event
 from mcplens.inbound.http_peers import HttpSessionPeer
 from mcplens.inbound.peer import LISTEN
-from mcplens.inbound.refusal import HTTP_REFUSAL, INTERNAL_ERROR, Refusal
 from mcplens.inbound.session_sharing import StreamEntry, read_log
-from mcplens.protocol.frames import Batch, Frame, Kind, RequestId, encode_error, parse
+from mcplens.protocol.frames import Frame, parse
 from mcplens.replicas.forwarder import Forwarder, NotOwner, OwnerGone, StreamBroken
 from mcplens.replicas.owned_ids import OwnedIds, key_of
 from mcplens.replicas.replica import Presence
@@ -43,12 +51,6 @@ _KEPT_OWNERS: Final = 50_000
 # A session changes hands once in a while: whoever finds no owner in so many steps gives up.
 _MOST_STEPS: Final = 6
 _OF_TASKS: Final = frozenset({"tasks/get", "tasks/cancel", "tasks/update"})
-# Requests that change nothing: after a takeover they are simply asked again.
-_REPEATABLE: Final = frozenset({
-    "ping", "tools/list", "prompts/list", "prompts/get", "resources/list", "resources/read",
-    "resources/templates/list", "resources/subscribe", "resources/unsubscribe",
-    "completion/complete", "logging/setLevel", "tasks/get", "tasks/list", "tasks/result",
-})  # fmt: skip
 
 
 class SharedSessions:
@@ -63,10 +65,13 @@ class SharedSessions:
         self._task_ids = OwnedIds(replica.keys, "task", replica.id)
         self._states = OwnedIds(replica.keys, "state", replica.id)
         gateway.tasks.new_id = self._task_ids.new
+        gateway.tasks.is_of_another = self._task_ids.is_of_another
         gateway.suspended.new_state = self._states.new
+        gateway.suspended.is_of_another = self._states.is_of_another
         self.forwarder = Forwarder(replica, gateway.clock)
         self.takeovers = 0
         self.writer = SessionWriter(gateway)
+        self.handovers = SessionHandovers(gateway, self.writer)
         replica.on_forged.append(self._forged)
         self._owners: OrderedDict[str, str] = OrderedDict()  # session id -> replica, as last seen
         self._locks: dict[str, asyncio.Lock] = {}
@@ -86,22 +91,6 @@ class SharedSessions:
     def at(self, path: str) -> PathSharing:
         """What the endpoint at a path shares."""
         return PathSharing(self, path)
-
-    async def release_idle(self) -> None:
-        """Let other replicas have the sessions that have no call under way here."""
-        await self.writer.flush()
-        for session in self.writer.sessions():
-            client = self._gateway.clients.get(session)
-            if client is not None and client.calls:
-                continue
-            # First here, then in the store: a call that comes in between finds the next owner.
-            self.writer.disown(session)
-            session.hang_up_all(session.limits.retry_ms)
-            session.close("another replica goes on with the session")
-            try:
-                await self.writer.release(session)
-            except StoreUnavailable:
-                return  # others take over when this replica is gone
 
     # -- requests of 2026-07-28 --------------------------------------------------------------------
 
@@ -128,12 +117,12 @@ class SharedSessions:
         """Have the owner of a task or of a suspended call answer."""
         frame = parse(body)
         assert isinstance(frame, Frame)
-        owner = self._replica.others.get(self.owner_of_stateless(frame) or "")
+        owner = self._replica.owner(self.owner_of_stateless(frame) or "")
         if owner is not None:
-            search = _Search("", owner.id, [frame])
+            search = SessionSearch("", owner.id, [frame])
             if await self._ask(search, owner, exchange, body):
                 return
-        # Whoever had it is gone: there is no such task, or no such state.
+        # Whoever had it is gone, and it is told here that it may have been carried out.
         exchange.is_forwarded = True
         await endpoint.serve_here(exchange, body)
 
@@ -154,19 +143,20 @@ class SharedSessions:
             refused.count += 1
             reason = "a session id that no replica has made"
             refused.write(exchange.method, exchange.path, reason, exchange.caller)
-            raise _no_session()
-        search = _Search(session_id, first, _requests_in(body), path)
+            raise no_session()
+        search = SessionSearch(session_id, first, requests_in(body), path)
+        await self.handovers.passed(search, endpoint)
         try:
-            for _ in range(_MOST_STEPS):
+            for _ in range(_MOST_STEPS + len(self._replica.others)):
                 if await self._step(search, endpoint, exchange, body):
                     return
         except StoreUnavailable as problem:
             text = f"the replica that has this session cannot be found: {problem.message}"
-            raise _later(text, search) from None
-        raise _later("this session changes hands just now", search)
+            raise later(text, search) from None
+        raise later("this session changes hands just now", search)
 
     async def _step(
-        self, search: _Search, endpoint: StreamableHttp, exchange: AsgiExchange, body: bytes
+        self, search: SessionSearch, endpoint: StreamableHttp, exchange: AsgiExchange, body: bytes
     ) -> bool:
         """One way to answer; False if it was not the right one."""
         session_id = search.session_id
@@ -174,7 +164,7 @@ class SharedSessions:
             await endpoint.serve_here(exchange, body)
             return True
         believed = self._owners.get(session_id, search.first)
-        owner = self._replica.others.get(believed)
+        owner = self._replica.owner(believed)
         if owner is not None and believed not in search.refused and not exchange.is_forwarded:
             return await self._ask(search, owner, exchange, body)
         raw = await self._store.get(f"owner:{key_of(session_id)}")
@@ -183,28 +173,34 @@ class SharedSessions:
             raise not_owner()
         if named is not None and named not in search.refused and named != self._replica.id:
             await self._replica.look()
-            owner = self._replica.others.get(named)
+            owner = self._replica.owner(named)
             if owner is not None:
                 self._remember(session_id, named)
                 return await self._ask(search, owner, exchange, body)
         if named is not None and named in search.alive:
-            raise _later("the replica that has this session does not answer", search)
-        if self._gateway.is_draining and not exchange.is_forwarded:
-            return await self._pass_to_any(search, exchange, body)
+            raise later("the replica that has this session does not answer", search)
+        if not exchange.is_forwarded and (other := await self._other_to_ask(search)) is not None:
+            return await self._ask(search, other, exchange, body)
         await self._take_over(search, raw, endpoint, exchange)
         return False  # the next step serves it here, or finds who was faster
 
-    async def _pass_to_any(self, search: _Search, exchange: AsgiExchange, body: bytes) -> bool:
-        """A replica that is about to end takes nothing over: another one may."""
-        for other in self._replica.others.values():
-            if other.id not in search.refused:
-                return await self._ask(search, other, exchange, body)
-        raise _later("this replica is shutting down", search)
+    async def _other_to_ask(self, search: SessionSearch) -> Presence | None:
+        """Another replica to ask before this one takes a session over.
+
+        A replica that is about to end takes nothing over: another one may. And a session of which
+        the store knows nothing may be one that its owner has not written again yet.
+        """
+        others = [one for one in self._replica.others.values() if not one.is_retired]
+        other = next((one for one in others if one.id not in search.refused), None)
+        if other is None or self._gateway.is_draining:
+            return other
+        facts = await self._store.get(f"facts:{key_of(search.session_id)}")
+        return other if facts is None else None
 
     # -- asking the owner --------------------------------------------------------------------------
 
     async def _ask(
-        self, search: _Search, owner: Presence, exchange: AsgiExchange, body: bytes
+        self, search: SessionSearch, owner: Presence, exchange: AsgiExchange, body: bytes
     ) -> bool:
         try:
             if not await exchange.attend(self.forwarder.forward(owner, exchange, body)):
@@ -221,7 +217,7 @@ class SharedSessions:
         return True
 
     async def _missed(
-        self, search: _Search, owner: Presence, gone: OwnerGone, exchange: AsgiExchange
+        self, search: SessionSearch, owner: Presence, gone: OwnerGone, exchange: AsgiExchange
     ) -> bool:
         """The owner did not answer: whether that is all there is to say."""
         search.refused.add(owner.id)
@@ -232,16 +228,16 @@ class SharedSessions:
             return False
         if search.may_be_repeated:
             return False
-        answers = [_may_have_run(one) for one in search.requests]
+        answers = [may_have_run(one) for one in search.requests]
         whole = answers[0] if len(answers) == 1 else b"[" + b",".join(answers) + b"]"
         await exchange.respond(200, whole, "application/json")
         return True
 
-    async def _broken(self, search: _Search, owner: Presence, exchange: AsgiExchange) -> None:
+    async def _broken(self, search: SessionSearch, owner: Presence, exchange: AsgiExchange) -> None:
         """A stream of the owner broke off: a client that can resume finds the rest elsewhere."""
         if search.requests and await self._is_gone(owner):
             for one in search.requests:
-                await exchange.write(event(_may_have_run(one)))
+                await exchange.write(event(may_have_run(one)))
             await exchange.end()
         else:
             exchange.abort()
@@ -259,7 +255,7 @@ class SharedSessions:
 
     async def _take_over(
         self,
-        search: _Search,
+        search: SessionSearch,
         owner: bytes | None,
         endpoint: StreamableHttp,
         exchange: AsgiExchange,
@@ -277,7 +273,7 @@ class SharedSessions:
 
     async def _take_over_once(
         self,
-        search: _Search,
+        search: SessionSearch,
         owner: bytes | None,
         endpoint: StreamableHttp,
         exchange: AsgiExchange,
@@ -286,33 +282,39 @@ class SharedSessions:
         key = key_of(session_id)
         raw = await self._store.get(f"facts:{key}")
         facts = None if raw is None else SessionFacts.read(raw)
-        if facts is None and self._replica.is_recovering:
-            raise _later("the shared store was away", search)
+        if facts is None:
+            if exchange.is_forwarded:
+                raise not_owner()  # who asks us asks the others, too
+            await self._replica.look()  # it may show that the store has lost its data
+            if self._replica.is_recovering:
+                raise later("the shared store was away", search)
         # Another caller's session does not exist for this one, nor does that of another path.
         if facts is None or (facts.path, facts.caller) != (search.path, exchange.caller):
-            raise _no_session()
+            raise no_session()
         if self._gateway.is_draining:
             if exchange.is_forwarded:
                 raise not_owner()
-            raise _later("this replica is shutting down", search)
+            raise later("this replica is shutting down", search)
         if not await self.writer.claim(key, owner):
             return
         streams = read_log(await self.writer.read_log(key)).values()
         session = endpoint.adopt(
-            session_id, exchange.caller, facts.protocol_version, streams, _may_have_run
+            session_id, exchange.caller, facts.protocol_version, streams, may_have_run
         )
         client = self._gateway.client_of(session, facts.path)
         client.introduce(facts.client_info, facts.capabilities)
         client.log_level = facts.log_level
-        client.is_ready = True
+        client.subscriptions |= set(facts.subscriptions)  # which the next owner must know, too
+        client.is_ready = client.is_adopted = True
         self.takeovers += 1
         self._owners.pop(session_id, None)
         self.writer.adopted(session)
         self._gateway.connected(client)
         _log.info("took a session over from %s", owner.decode() if owner else "nobody")
-        if owner is not None:
-            await self._store.publish(f"lost:{owner.decode()}", key.encode())
         self._gateway.spawn(self._restore(client, facts.subscriptions), "restore subscriptions")
+        if owner is not None:
+            with contextlib.suppress(StoreUnavailable):  # it asks the store when that is back
+                await self._store.publish(f"lost:{owner.decode()}", key.encode())
 
     async def _restore(self, client: InboundClient, uris: Iterable[str]) -> None:
         """Set again what the client had set at the servers."""
@@ -326,6 +328,8 @@ class SharedSessions:
         except InspectorError as problem:
             _log.warning("the log level of a client was not set again: %s", problem.message)
         for uri in uris:
+            if uri not in client.subscriptions:
+                continue  # the client has unsubscribed meanwhile
             try:
                 await handler.own_methods.subscribe(client, uri)
             except (Refused, InspectorError) as problem:
@@ -355,52 +359,12 @@ class PathSharing:
     def is_elsewhere(self, frame: Frame) -> bool:
         return self._shared.owner_of_stateless(frame) is not None
 
+    @property
+    def is_parking(self) -> bool:
+        return self._shared.handovers.is_parking
+
     async def serve(self, endpoint: StreamableHttp, exchange: AsgiExchange, body: bytes) -> None:
         if _SESSION_HEADER in exchange.headers:
             await self._shared.serve(self._path, endpoint, exchange, body)
         else:
             await self._shared.serve_stateless(endpoint, exchange, body)
-
-
-class _Search:
-    """How far the search for the owner of a session has come."""
-
-    def __init__(self, session_id: str, first: str, requests: list[Frame], path: str = "") -> None:
-        self.session_id = session_id
-        self.path = path
-        self.first = first
-        self.refused: set[str] = set()  # replicas that do not have it, or did not answer
-        self.alive: set[str] = set()  # those of them that may still have it
-        self.requests = [one.id for one in requests if one.id is not None]
-        self.may_be_repeated = all(one.method in _REPEATABLE for one in requests)
-
-
-def _requests_in(body: bytes) -> list[Frame]:
-    message = parse(body) if body else None
-    members = message.members if isinstance(message, Batch) else [message]
-    return [one for one in members if isinstance(one, Frame) and one.kind is Kind.REQUEST]
-
-
-def _may_have_run(request_id: RequestId) -> bytes:
-    """The answer to a request that was under way at a replica which is gone."""
-    text = (
-        "the replica of the gateway that served this request is gone, and the request may have "
-        "been carried out; check before you repeat it"
-    )
-    data = {"code": "CONNECTION_LOST", "mayHaveRun": True}
-    return encode_error(request_id, INTERNAL_ERROR, text, data)
-
-
-def _later(text: str, search: _Search) -> Refusal:
-    """The refusal of a request that was not begun."""
-    return Refusal(
-        503,
-        HTTP_REFUSAL,
-        f"{text}; nothing was begun, try again",
-        request_id=search.requests[0] if len(search.requests) == 1 else None,
-        headers={"Retry-After": "1"},
-    )
-
-
-def _no_session() -> Refusal:
-    return Refusal(404, HTTP_REFUSAL, "there is no such session, or it has ended")

@@ -14,11 +14,10 @@ from mcplens.config.model import ServerEntry
 from mcplens.config.views import GatewaySettings
 from mcplens.downstream.live_server import Detour
 from mcplens.gateway.gateway import Gateway
-from mcplens.gateway.replica_access import ReplicaAccess, ReplicaAuthorizer
+from mcplens.gateway.replica_authorizer import ReplicaAuthorizer
 from mcplens.gateway.shared_breakers import GatewayBreakers
 from mcplens.gateway.singletons import Singletons, detour_entry
 from mcplens.replicas.leases import Holder
-from mcplens.replicas.request_signing import RequestSigner, RequestVerifier
 from mcplens.replicas.shared_limits import SharedLimits
 
 
@@ -27,9 +26,8 @@ class SharedState:
 
     def __init__(self, gateway: Gateway, settings: GatewaySettings) -> None:
         clock, replica = gateway.clock, gateway.replica
-        self._signer = RequestSigner(replica.keys, replica.name, clock)
-        verifier = RequestVerifier(replica.keys, clock)
-        self.access = ReplicaAccess(verifier, lambda: replica.address)
+        self._replica = replica
+        self._clock = clock
         self.limits = SharedLimits(replica.store, clock, replica.id)
         gateway.call_limits.share(self.limits)
         self.singletons = Singletons(
@@ -62,5 +60,5 @@ class SharedState:
         """How a singleton is reached at the replica that runs it."""
         if holder.address is None:
             return None
-        authorizer = ReplicaAuthorizer(self._signer, holder.address)
+        authorizer = ReplicaAuthorizer(self._replica, self._clock, holder.address)
         return Detour(detour_entry(entry, holder.address), authorizer)

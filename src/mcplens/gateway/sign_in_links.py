@@ -48,6 +48,7 @@ class SignInLink(msgspec.Struct, frozen=True):
 
     caller: str
     server_id: str
+    is_sign_out: bool = False
 
 
 class _Away(msgspec.Struct, frozen=True):
@@ -103,10 +104,11 @@ class SignInLinks:
     def __repr__(self) -> str:
         return f"<SignInLinks at {self.public_url}>"
 
-    async def offer(self, caller: str, server_id: str) -> str:
-        """A link by which this user signs in to this server; raises StoreUnavailable."""
+    async def offer(self, caller: str, server_id: str, *, is_sign_out: bool = False) -> str:
+        """A link by which this user signs in to this server, or out; raises StoreUnavailable."""
         name = secrets.token_urlsafe(32)
-        await self._sealed.put(f"link\n{name}", SignInLink(caller, server_id), LINK_S)
+        link = SignInLink(caller, server_id, is_sign_out)
+        await self._sealed.put(f"link\n{name}", link, LINK_S)
         return f"{self.public_url}{SIGN_IN_PATH}{name}"
 
     async def look(self, name: str) -> SignInLink:
@@ -120,20 +122,28 @@ class SignInLinks:
             raise _used("link")
         return found
 
-    async def begin(self, name: str, cookie: str) -> str:
-        """Use a link: prepare the sign-in; where the browser goes now.
+    async def take(self, name: str) -> SignInLink:
+        """Use a link up.
 
         Raises:
-            LinkProblem: the link is not valid, or was used.
-            InspectorError: the sign-in cannot begin.
+            LinkProblem: it is not valid, or was used.
         """
         link = await self._sealed.take(f"link\n{name}", SignInLink)
         if link is None:
             raise _used("link")
+        return link
+
+    async def begin(self, link: SignInLink, cookie: str) -> str:
+        """Prepare the sign-in of a link; where the browser goes now.
+
+        Raises:
+            LinkProblem: the server is not there any more.
+            InspectorError: the sign-in cannot begin.
+        """
         entry = self._entry(link.server_id)
         server_url = canonical(entry.url or "")
         wish = self._wish(entry, server_url)
-        prepared = await self._run(link.caller, entry, server_url, prepare_sign_in(wish))
+        prepared = await self.run(link.caller, entry, server_url, prepare_sign_in(wish))
         away = _Away(link.caller, link.server_id, server_url, _digest(cookie), prepared)
         await self._sealed.put(_away_name(prepared.request.state), away, LINK_S)
         return prepared.request.url
@@ -155,8 +165,9 @@ class SignInLinks:
             raise LinkProblem("The server's address has changed meanwhile. Ask for a new link.")
         wish = self._wish(entry, away.server_url)
         work = finish_sign_in(wish, away.prepared, returned)
-        signed_in = await self._run(away.caller, entry, away.server_url, work)
-        tokens = UserTokens(self._sealed, away.caller, away.server_id)
+        signed_in = await self.run(away.caller, entry, away.server_url, work)
+        wall = self._gateway.clock.wall
+        tokens = UserTokens(self._sealed, away.caller, away.server_id, wall)
         await tokens.save(away.server_url, signed_in)
         self._on_done(away.caller, away.server_id)
         return SignInLink(away.caller, away.server_id)
@@ -175,16 +186,22 @@ class SignInLinks:
             random_text=lambda: secrets.token_urlsafe(48),
         )
 
-    async def _run(
-        self, caller: str, entry: ServerEntry, server_url: str, work: Generator[Step, object, T]
+    async def run(
+        self,
+        caller: str,
+        entry: ServerEntry,
+        server_url: str,
+        work: Generator[Step, object, T],
+        reason: str = "a user of the gateway signs in",
     ) -> T:
+        """Carry out a flow for one user; raises InspectorError."""
         gateway = self._gateway
         networks = gateway.servers.options.sign_in_networks
         runner = FlowRunner(
             publish=Publisher(gateway.bus, entry.name),
             clock=gateway.clock,
             network=NetworkOptions(ca_file=entry.ca_file, insecure=entry.insecure),
-            store=UserTokens(self._sealed, caller, entry.name),
+            store=UserTokens(self._sealed, caller, entry.name, gateway.clock.wall),
             settings=read_settings(entry.auth),
             server_url=server_url,
             person=_AtGateway(f"{self.public_url}{CALLBACK_PATH}"),
@@ -192,7 +209,7 @@ class SignInLinks:
             on_person=lambda _: None,
             is_public_only=networks == "public",
         )
-        return await runner.run(work, reason="a user of the gateway signs in", exchange_id=None)
+        return await runner.run(work, reason=reason, exchange_id=None)
 
 
 def _used(what: str) -> LinkProblem:

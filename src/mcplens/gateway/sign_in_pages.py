@@ -1,8 +1,8 @@
 """The pages of a user's sign-in to a server: the link, and the place that the browser returns to.
 
-Plain HTML without scripts or styles. The link's page says who signs in where, and has one button;
-only that uses the link up. No bearer token is asked for: who has the link may use it, once, and
-the browser that pressed the button must be the one that returns. Called by http_app.py.
+Plain HTML without scripts or styles. The link's page says who signs in where, or out, and has one
+button; only that uses the link up. No bearer token is asked for: who has the link may use it, once,
+and the browser that pressed the button must be the one that returns. Called by http_app.py.
 """
 
 from __future__ import annotations
@@ -12,15 +12,18 @@ import secrets
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qs, urlsplit
 
+from mcplens.auth.addresses import canonical
 from mcplens.errors import InspectorError
 from mcplens.gateway import callers
 from mcplens.gateway.sign_in_links import CALLBACK_PATH, LINK_S, SIGN_IN_PATH, LinkProblem
+from mcplens.gateway.sign_outs import write_line
 from mcplens.inbound.asgi import AsgiExchange
 from mcplens.inbound.refusal import HTTP_REFUSAL, Refusal
 
 if TYPE_CHECKING:
     from mcplens.gateway.gateway import Gateway
-    from mcplens.gateway.sign_in_links import SignInLinks
+    from mcplens.gateway.sign_in_links import SignInLink, SignInLinks
+    from mcplens.gateway.sign_outs import SignOuts
 
 _COOKIE: Final = "mcplens-sign-in"
 _HEADERS: Final = {
@@ -37,9 +40,10 @@ _HEADERS: Final = {
 class SignInPages:
     """Answers browsers."""
 
-    def __init__(self, gateway: Gateway, links: SignInLinks) -> None:
+    def __init__(self, gateway: Gateway, links: SignInLinks, sign_outs: SignOuts) -> None:
         self._gateway = gateway
         self._links = links
+        self._sign_outs = sign_outs
 
     def __repr__(self) -> str:
         return f"<SignInPages of {self._links!r}>"
@@ -77,6 +81,16 @@ class SignInPages:
     async def _show(self, exchange: AsgiExchange, name: str) -> None:
         link = await self._links.look(name)
         server, user = html.escape(link.server_id), html.escape(callers.name_of(link.caller))
+        if link.is_sign_out:
+            await _respond_html(
+                exchange,
+                200,
+                f"Sign out of {server}",
+                f"<p>This gateway then forgets the account of <b>{user}</b> at <b>{server}</b>, "
+                "and has its token revoked where that is possible.</p>"
+                '<form method="post"><button type="submit">Sign out</button></form>',
+            )
+            return
         await _respond_html(
             exchange,
             200,
@@ -88,17 +102,31 @@ class SignInPages:
         )
 
     async def _begin(self, exchange: AsgiExchange, name: str) -> None:
+        link = await self._links.take(name)
+        if link.is_sign_out:
+            await self._sign_out(exchange, link)
+            return
         cookie = secrets.token_urlsafe(32)
-        target = await self._links.begin(name, cookie)
+        target = await self._links.begin(link, cookie)
         headers = {**_HEADERS, "Location": target, "Set-Cookie": self._set_cookie(cookie)}
         await exchange.respond(303, b"", "", headers)
+
+    async def _sign_out(self, exchange: AsgiExchange, link: SignInLink) -> None:
+        connection = self._gateway.server(link.server_id)
+        url = "" if connection is None else canonical(connection.entry.url or "")
+        done = await self._sign_outs.end(link.caller, link.server_id, url, "the user")
+        await _respond(exchange, 200, "Signed out", f"{callers.name_of(link.caller)} {done.text}.")
 
     async def _return(self, exchange: AsgiExchange) -> None:
         values = {key: all_of[-1] for key, all_of in parse_qs(exchange.query).items()}
         cookie = _cookie_of(exchange.headers.get("cookie", ""), self._cookie_name)
         returned = f"{self._links.public_url}{CALLBACK_PATH}?{exchange.query}"
         done = await self._links.finish(values.get("state", ""), cookie, returned)
-        text = f"You are signed in to {done.server_id}. You can close this window."
+        write_line(self._gateway, "sign-in", done.caller, done.server_id, "by the user")
+        text = (
+            f"You are signed in to {done.server_id}. You can close this window. To sign out "
+            "again, ask your client to call the tool sign_out of this server."
+        )
         await _respond(exchange, 200, "Signed in", text)
 
     @property

@@ -26,7 +26,7 @@ from mcplens.gateway.inbound_call import (
     input_required,
     question_params,
 )
-from mcplens.gateway.refused import Refused
+from mcplens.gateway.refused import Refused, lost_with_replica
 from mcplens.gateway.wire import encoded, members, text_of
 from mcplens.inbound.refusal import INTERNAL_ERROR, INVALID_PARAMS
 from mcplens.protocol.frames import Frame
@@ -119,6 +119,7 @@ class SuspendedCalls:
         self._clock = clock
         self._calls: dict[str, SuspendedCall] = {}
         self.new_state: Callable[[], str] = lambda: secrets.token_urlsafe(24)
+        self.is_of_another: Callable[[str], bool] = lambda _state: False  # of another replica
         self._work = Background()
 
     def __repr__(self) -> str:
@@ -185,6 +186,8 @@ class SuspendedCalls:
 
     def _resume(self, call: InboundCall, state: str | None, fingerprint: bytes) -> SuspendedCall:
         suspended = self._calls.get(state) if state is not None else None
+        if suspended is None and state is not None and self.is_of_another(state):
+            raise lost_with_replica("call")
         if suspended is None or state is None or suspended.owner != call.client.key:
             raise Refused(INVALID_PARAMS, "requestState is unknown, or the call has been given up")
         if suspended.fingerprint != fingerprint:

@@ -11,7 +11,7 @@ from mcplens.errors import InspectorError
 from mcplens.gateway.inbound_client import InboundClient
 from mcplens.gateway.task_owners import OwnedTask
 from mcplens.gateway.task_shapes import is_over, renamed, status_of, to_core
-from mcplens.gateway.wire import decoded, encoded, members, notification_message, text_of
+from mcplens.gateway.wire import decoded, members, text_of
 from mcplens.protocol.frames import Frame
 
 if TYPE_CHECKING:
@@ -67,11 +67,11 @@ async def _tell_details(gateway: Gateway, stream: ListenStream, task: OwnedTask)
 def _tell_client(client: InboundClient, task: OwnedTask, frame: Frame) -> None:
     if frame.method == _CORE:
         params: Any = frame.body if task.id == task.original else renamed(frame.body, task.id)
-        client.peer.send(notification_message(_CORE, params))
+        client.notify(_CORE, params)
         return
     found = members(frame.body)
     status = "cancelled" if task.is_cancelled else None
-    client.peer.send(notification_message(_CORE, encoded(to_core(found, task.id, status=status))))
+    client.notify(_CORE, to_core(found, task.id, status=status))
     if is_over(status_of(found)):
         task.unwatch()
 

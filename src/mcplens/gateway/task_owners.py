@@ -93,6 +93,7 @@ class TaskOwners:
         self._clock = clock
         self.kept_bytes = 0  # of results that are kept here
         self.new_id: Callable[[], str] | None = None  # where ids name the replica that has them
+        self.is_of_another: Callable[[str], bool] = lambda _task_id: False  # by that name
         self._tasks: OrderedDict[str, OwnedTask] = OrderedDict()
         # By what servers call them: ids and progress tokens, several where a server gives one twice
         # or has a session for each client.

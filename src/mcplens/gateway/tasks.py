@@ -20,7 +20,7 @@ from mcplens.gateway.extension_tasks import ExtensionTasks, is_task_only
 from mcplens.gateway.gateway import Gateway
 from mcplens.gateway.inbound_call import InboundCall, is_stateless_server
 from mcplens.gateway.live_lists import lacks_execution
-from mcplens.gateway.refused import Refused
+from mcplens.gateway.refused import Refused, lost_with_replica
 from mcplens.gateway.task_owners import OwnedTask
 from mcplens.gateway.task_shapes import MAY_BE_TASK, renamed
 from mcplens.gateway.wire import UNREADABLE, decoded, encoded, members, text_of
@@ -144,6 +144,8 @@ class TaskRequests:
             raise Refused(INVALID_PARAMS, "taskId is missing")
         task = self._gateway.tasks.get(call.client, task_id)
         connection = None if task is None else _of_task(task, connections)
+        if task is None and (call.client.is_adopted or self._gateway.tasks.is_of_another(task_id)):
+            raise lost_with_replica("task")
         if task is None or connection is None:
             raise Refused(INVALID_PARAMS, f"there is no task {task_id[:200]} of yours here")
         session = await call.session_with(connection)

@@ -1,30 +1,29 @@
 """OpenTelemetry for the gateway, by the semantic conventions for MCP: spans and durations.
 
-The only module that imports opentelemetry (the extra `otel`), loaded when telemetry is switched on.
-A request of a client is a server span, its request to a server a client span below it. The trace
-context comes from `_meta` of the params, else from the HTTP header, and goes on in `_meta`. Data is
-exported by threads of the SDK, whose queues are bounded; no attribute has a payload or a secret.
-Made by service.py; called by gateway.py, inbound_call.py and plain_calls.py.
+With question_spans.py, notification_spans.py and telemetry_export.py the only module that imports
+opentelemetry (the extra `otel`), loaded when telemetry is switched on. A request of a client is a
+server span, its request to a server a client span below it. The trace context comes from `_meta` of
+the params, else from the HTTP header, and goes on in `_meta`. Data is exported by threads of the
+SDK, whose queues are bounded; no attribute has a payload or a secret. Made by service.py; called by
+gateway.py, inbound_call.py and plain_calls.py.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import logging
 import threading
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
 import msgspec
+from msgspec import Raw
 from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
-from opentelemetry.sdk.resources import SERVICE_NAME, Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.trace import Span, SpanKind, Status, StatusCode, set_span_in_context
@@ -32,10 +31,20 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from mcplens.errors import InspectorError, ServerError
 from mcplens.events import Remark
+from mcplens.gateway.notification_spans import NotificationSpans
+from mcplens.gateway.question_spans import ask_with_spans
+from mcplens.gateway.session_durations import SessionDurations
 from mcplens.gateway.statistics import KNOWN_METHODS
+from mcplens.gateway.telemetry_attributes import (
+    Attributes,
+    client_attributes,
+    metric_attributes,
+    server_attributes,
+    transport_attributes,
+)
+from mcplens.gateway.telemetry_export import ExportProblems, address_of, resource_of
 from mcplens.gateway.wire import UNREADABLE, members
 from mcplens.known_secrets import known_secrets
-from mcplens.protocol.eras import STATELESS_VERSIONS
 from mcplens.version import VERSION
 
 if TYPE_CHECKING:
@@ -53,18 +62,10 @@ _BOUNDARIES: Final = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120,
 _CLOSE_WITHIN_S: Final = 3.0
 # A collector that is gone is reported so often.
 _REPORT_EVERY_S: Final = 300.0
-# Attributes that both the span and the metric of an operation have.
-_OF_METRICS: Final = frozenset({
-    "mcp.method.name", "mcp.protocol.version", "gen_ai.tool.name", "gen_ai.prompt.name",
-    "gen_ai.operation.name", "network.transport", "network.protocol.name", "error.type",
-    "rpc.response.status_code", "server.address", "server.port", "mcplens.server",
-})  # fmt: skip
 _NAMED: Final = {"tools/call": "gen_ai.tool.name", "prompts/get": "gen_ai.prompt.name"}
 _URI_METHODS: Final = frozenset({"resources/read", "resources/subscribe", "resources/unsubscribe"})
 _OTHER: Final = "_OTHER"
 _CONTEXT_KEYS: Final = ("traceparent", "tracestate")
-
-Attributes = dict[str, str | int]
 
 
 class _TraceMeta(msgspec.Struct, gc=False):
@@ -84,15 +85,15 @@ class Telemetry:
 
     def __init__(self, gateway: Gateway, settings: TelemetrySettings, name: str | None) -> None:
         self._gateway = gateway
-        self._monotonic: Callable[[], float] = gateway.clock.monotonic
+        self.monotonic: Callable[[], float] = gateway.clock.monotonic
         self._reported_at = float("-inf")
         self._loop = asyncio.get_running_loop()
-        resource = _resource(settings, name or gateway.id)
+        resource = resource_of(settings, name or gateway.id)
         headers = settings.headers or None
         known_secrets.learn(*settings.headers.values())
         self._spans = TracerProvider(resource=resource, shutdown_on_exit=False)
-        spans = OTLPSpanExporter(_address(settings, "/v1/traces"), headers=headers)
-        metrics = OTLPMetricExporter(_address(settings, "/v1/metrics"), headers=headers)
+        spans = OTLPSpanExporter(address_of(settings, "/v1/traces"), headers=headers)
+        metrics = OTLPMetricExporter(address_of(settings, "/v1/metrics"), headers=headers)
         self._exporters = (spans, metrics)
         self._spans.add_span_processor(BatchSpanProcessor(spans))
         interval_s = settings.metrics_interval_s
@@ -106,7 +107,10 @@ class Telemetry:
         self.server_durations = self._histogram("mcp.server.operation.duration")
         self.client_durations = self._histogram("mcp.client.operation.duration")
         self._sessions = self._histogram("mcp.server.session.duration")
-        self._handler = _ExportProblems(self._failed_elsewhere)
+        to_servers = self._histogram("mcp.client.session.duration")
+        self._to_servers = SessionDurations(gateway, to_servers.record)
+        self.notifications = NotificationSpans(self)
+        self._handler = ExportProblems(self._failed_elsewhere)
         self._handler.attach()
 
     def __repr__(self) -> str:
@@ -123,24 +127,18 @@ class Telemetry:
     def began(self, call: InboundCall) -> None:
         """A request of a client's is being served."""
         method = call.method if call.method in KNOWN_METHODS else _OTHER
-        attributes = _transport(call.client.peer.kind)
+        attributes = client_attributes(call.client, call.headers)
         attributes["mcp.method.name"] = method
         attributes["jsonrpc.request.id"] = str(call.id)[:200]
-        attributes["mcplens.path"] = call.client.path
-        version = _version_of(call)
-        if version is not None:
-            attributes["mcp.protocol.version"] = version
-        session = call.headers.get("mcp-session-id")
-        if session is not None:  # it opens the session, so only its digest is told
-            attributes["mcp.session.id"] = hashlib.sha256(session.encode()).hexdigest()[:16]
+        parent = self.parent_of(call.body, call.headers)
         span = self.tracer.start_span(
-            method, context=self._parent(call), kind=SpanKind.SERVER, attributes=attributes
+            method, context=parent, kind=SpanKind.SERVER, attributes=attributes
         )
         call.trace = CallTrace(self, span, attributes)
 
-    def _parent(self, call: InboundCall) -> Context | None:
-        """The trace that a request belongs to: by its `_meta`, else by its HTTP request."""
-        body = bytes(call.body)
+    def parent_of(self, params: bytes | Raw, headers: Mapping[str, str]) -> Context | None:
+        """The trace that a message belongs to: by its `_meta`, else by its HTTP request."""
+        body = bytes(params)
         if b'"traceparent"' in body:
             try:
                 meta = _decode_head(body).meta
@@ -148,14 +146,13 @@ class Telemetry:
                 return self.context_format.extract({k: v for k, v in given.items() if v})
             except UNREADABLE:
                 pass  # not as the conventions have it: it begins a trace of its own
-        headers = call.headers
         if "traceparent" not in headers:
             return None
         return self.context_format.extract({k: headers[k] for k in _CONTEXT_KEYS if k in headers})
 
     def session_ended(self, client: InboundClient, reason: str) -> None:
         """A session of a client's is over."""
-        attributes = _transport(client.peer.kind)
+        attributes = transport_attributes(client.peer.kind)
         attributes["mcp.protocol.version"] = client.peer.protocol_version or ""
         elapsed_s = max(0.0, self._gateway.clock.wall() - client.use.since)
         self._sessions.record(elapsed_s, attributes)
@@ -164,6 +161,7 @@ class Telemetry:
 
     async def close(self) -> None:
         """Send what is left, within a few seconds."""
+        self._to_servers.close()
         done = asyncio.Event()
 
         def shut_down() -> None:
@@ -195,7 +193,7 @@ class Telemetry:
             self._loop.call_soon_threadsafe(function)
 
     def _failed(self, text: str) -> None:
-        now = self._monotonic()
+        now = self.monotonic()
         if now - self._reported_at >= _REPORT_EVERY_S:
             self._reported_at = now
             message = f"telemetry: {known_secrets.mask_text(text)[:500]}"
@@ -212,6 +210,7 @@ class CallTrace:
         "_hop_at",
         "_hop_attributes",
         "_is_tool_error",
+        "_session",
         "_span",
         "_telemetry",
     )  # fmt: skip
@@ -224,9 +223,15 @@ class CallTrace:
         self._hop_at = 0.0
         self._hop_attributes: Attributes = {}
         self._is_tool_error = False
+        self._session: ServerConnection | None = None  # that the hop goes to
 
     def __repr__(self) -> str:
         return f"<CallTrace {'at its server' if self._hop is not None else 'here'}>"
+
+    @property
+    def context(self) -> Context:
+        """The innermost of its spans that is open, as the parent of others."""
+        return set_span_in_context(self._hop or self._span)
 
     def passed_on(
         self, session: ServerConnection, method: str, params: Mapping[str, Any]
@@ -234,11 +239,12 @@ class CallTrace:
         """The request goes to a server: its params with the context of this trace."""
         telemetry = self._telemetry
         if self._hop is None:
-            attributes = self._hop_attributes = _server_attributes(session)
+            attributes = self._hop_attributes = server_attributes(session)
             attributes["mcp.method.name"] = method
+            self._session = session
             name = _text(params.get("name"))
             _add_name(attributes, method, name)
-            self._hop_at = telemetry._monotonic()
+            self._hop_at = telemetry.monotonic()
             self._hop = telemetry.tracer.start_span(
                 _span_name(method, name),
                 context=set_span_in_context(self._span),
@@ -249,6 +255,12 @@ class CallTrace:
         telemetry.context_format.inject(carrier, set_span_in_context(self._hop))
         meta = params.get("_meta")
         return {**params, "_meta": {**(meta if isinstance(meta, Mapping) else {}), **carrier}}
+
+    async def ask(self, call: InboundCall, method: str, params: Raw) -> Raw:
+        """Pass a question of the server on to the client; raises ServerError."""
+        return await ask_with_spans(
+            self._telemetry, call, self._session, self.context, method, params
+        )
 
     def answered(self, call: InboundCall, body: bytes) -> None:
         """The server gave a result."""
@@ -271,9 +283,11 @@ class CallTrace:
         if call.answered_id is not None:
             hop.set_attribute("jsonrpc.request.id", str(call.answered_id))
         telemetry, attributes = self._telemetry, self._hop_attributes
+        if error == "cancelled" and self._session is not None:
+            telemetry.notifications.cancelled(self._session, set_span_in_context(hop))
         _end(hop, attributes, error, code)
-        elapsed_s = telemetry._monotonic() - self._hop_at
-        telemetry.client_durations.record(elapsed_s, _metric(attributes))
+        elapsed_s = telemetry.monotonic() - self._hop_at
+        telemetry.client_durations.record(elapsed_s, metric_attributes(attributes))
 
     def end(self, call: InboundCall, outcome: str, elapsed_s: float) -> None:
         """The client was answered."""
@@ -300,75 +314,7 @@ class CallTrace:
             if key in attributes:
                 span.set_attribute(key, attributes[key])
         _end(span, attributes, error, code)
-        self._telemetry.server_durations.record(elapsed_s, _metric(attributes))
-
-
-class _ExportProblems(logging.Handler):
-    """What the SDK logs, which would else go to stderr with a traceback."""
-
-    def __init__(self, tell: Callable[[str], None]) -> None:
-        super().__init__(logging.WARNING)
-        self._tell = tell
-        self._logger = logging.getLogger("opentelemetry")
-        self._did_propagate = self._logger.propagate
-
-    def __repr__(self) -> str:
-        return "<_ExportProblems>"
-
-    def attach(self) -> None:
-        self._logger.addHandler(self)
-        self._logger.propagate = False
-
-    def detach(self) -> None:
-        self._logger.removeHandler(self)
-        self._logger.propagate = self._did_propagate
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self._tell(record.getMessage())
-
-
-def _resource(settings: TelemetrySettings, instance: str) -> Resource:
-    given = Resource.create()  # with those of the environment
-    named = {"service.version": VERSION, "service.instance.id": instance}
-    name = settings.service_name
-    if name is None and str(given.attributes.get(SERVICE_NAME, "")).startswith("unknown_service"):
-        name = "mcplens-gateway"
-    if name is not None:
-        named[SERVICE_NAME] = name
-    return given.merge(Resource(named))
-
-
-def _address(settings: TelemetrySettings, path: str) -> str | None:
-    """Where one kind of data goes; None leaves it to the variables of OpenTelemetry."""
-    return None if settings.endpoint is None else f"{settings.endpoint}{path}"
-
-
-def _transport(kind: str) -> Attributes:
-    if kind == "stdio":
-        return {"network.transport": "pipe"}
-    name = "websocket" if kind == "websocket" else "http"
-    return {"network.transport": "tcp", "network.protocol.name": name}
-
-
-def _server_attributes(session: ServerConnection) -> Attributes:
-    entry = session.entry
-    attributes = _transport(entry.transport or "http")
-    attributes["mcplens.server"] = session.server_id
-    if session.introduction is not None:
-        attributes["mcp.protocol.version"] = session.introduction.version
-    if entry.url is not None:
-        parts = urlsplit(entry.url)
-        port = parts.port or {"https": 443, "wss": 443}.get(parts.scheme, 80)
-        attributes |= {"server.address": parts.hostname or "", "server.port": port}
-    return attributes
-
-
-def _version_of(call: InboundCall) -> str | None:
-    given = call.client.peer.protocol_version
-    if given is None and call.is_stateless:
-        given = call.headers.get("mcp-protocol-version")
-        return given if given in STATELESS_VERSIONS else next(iter(STATELESS_VERSIONS))
-    return given
+        self._telemetry.server_durations.record(elapsed_s, metric_attributes(attributes))
 
 
 def _add_name(attributes: Attributes, method: str, name: str | None) -> None:
@@ -393,10 +339,6 @@ def _end(span: Span, attributes: Attributes, error: str | None, code: int | None
         span.set_attribute("error.type", error)
         span.set_status(Status(StatusCode.ERROR))
     span.end()
-
-
-def _metric(attributes: Attributes) -> Attributes:
-    return {key: value for key, value in attributes.items() if key in _OF_METRICS}
 
 
 def _text(value: Any) -> str | None:

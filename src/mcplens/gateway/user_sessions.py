@@ -1,17 +1,16 @@
 """Sessions for one user alone, with servers to which each user signs in (`auth.perUser`).
 
 A user is one caller of access control: somebody of the identity provider, or the holder of a named
-token. What a session offers is published to that user only; a user who is not signed in sees one
-tool in its place, which offers the sign-in, as any call does. Owned by gateway.py.
+token. What a session offers is published to that user only, with a tool to sign out; a user who is
+not signed in sees one tool in its place, which offers the sign-in, as any call does. Owned by
+gateway.py.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Any, Final, Literal
-
-from msgspec import Raw
+from typing import TYPE_CHECKING, Final, Literal
 
 from mcplens.auth.addresses import canonical
 from mcplens.clock import Timer, within
@@ -20,20 +19,20 @@ from mcplens.downstream.result import Failure
 from mcplens.downstream.server_connection import ServerConnection
 from mcplens.errors import InspectorError, StoreUnavailable
 from mcplens.gateway import callers
-from mcplens.gateway.catalog import KINDS, ServerList, ServerLists, ViewCatalog
+from mcplens.gateway.catalog import KINDS, ServerLists, ViewCatalog
 from mcplens.gateway.inbound_call import admits, opened
 from mcplens.gateway.live_lists import lists_of
 from mcplens.gateway.names import Original
-from mcplens.gateway.refused import Refused
+from mcplens.gateway.notification_tracing import heard
 from mcplens.gateway.sealed_store import SealedStore, place_of
 from mcplens.gateway.sign_in_links import SignInLinks
 from mcplens.gateway.sign_in_offers import offer_sign_in
 from mcplens.gateway.sign_in_pages import SignInPages
+from mcplens.gateway.sign_outs import SignOuts
 from mcplens.gateway.task_notifications import pass_progress_on, pass_status_on
 from mcplens.gateway.user_tokens import UserTokens
-from mcplens.gateway.users import NOT_ACCEPTED
-from mcplens.gateway.wire import completed, encoded
-from mcplens.inbound.refusal import INVALID_REQUEST
+from mcplens.gateway.user_tools import UserTools, sign_in_lists, with_sign_out
+from mcplens.gateway.users import NOT_ACCEPTED, user_of
 from mcplens.protocol.frames import Frame
 from mcplens.session.attribution import Link
 
@@ -49,9 +48,8 @@ IDLE_S: Final = 900.0
 MOST_SESSIONS: Final = 500
 # Catalogs of users that are remembered.
 _MOST_CATALOGS: Final = 500
-# The tool of a server that a user has not signed in to.
-SIGN_IN_TOOL: Final = "sign_in"
-_CHANNEL: Final = "user-signed-in"
+_SIGNED_IN: Final = "user-signed-in"
+_SIGNED_OUT: Final = "user-signed-out"
 _NOT_PASSED_ON: Final = frozenset({
     "notifications/cancelled", "notifications/tools/list_changed",
     "notifications/prompts/list_changed", "notifications/resources/list_changed",
@@ -63,7 +61,8 @@ _Key = tuple[str, str]  # caller and server
 class _UserNotifications(ServerListener):
     """Passes what a server says in a user's session on to the clients of this user."""
 
-    def __init__(self, sessions: UserSessions, caller: str) -> None:
+    def __init__(self, gateway: Gateway, sessions: UserSessions, caller: str) -> None:
+        self._gateway = gateway
         self._sessions = sessions
         self._caller = caller
 
@@ -71,7 +70,8 @@ class _UserNotifications(ServerListener):
         self._sessions.changed(self._caller, server_id)
 
     def notified(self, server_id: str, frame: Frame, link: Link) -> None:
-        self._sessions.notified((self._caller, server_id), frame)
+        with heard(self._gateway, server_id, frame):
+            self._sessions.notified((self._caller, server_id), frame)
 
 
 class UserSessions:
@@ -79,7 +79,9 @@ class UserSessions:
 
     def __init__(self, gateway: Gateway, sealed: SealedStore) -> None:
         self.links = SignInLinks(gateway, sealed, self._signed_in)
-        self.pages = SignInPages(gateway, self.links)
+        self.sign_outs = SignOuts(gateway, sealed, self.links, self._signed_out)
+        self.pages = SignInPages(gateway, self.links, self.sign_outs)
+        self.tools = UserTools(self)
         self._gateway = gateway
         self._sealed = sealed
         self._sessions: dict[_Key, ServerConnection] = {}  # the one used last is last
@@ -90,7 +92,10 @@ class UserSessions:
         self._catalogs: dict[tuple[str, str], tuple[ViewCatalog, int, ViewCatalog]] = {}
         self._former: dict[tuple[str, str], ViewCatalog] = {}  # when the user was signed in
         self._timer: Timer | None = None
-        self._unsubscribe = sealed.store.subscribe(_CHANNEL, self._woken)
+        subscribe = sealed.store.subscribe
+        self._unsubscribe = (
+            subscribe(_SIGNED_IN, self._woken), subscribe(_SIGNED_OUT, self._ended)
+        )  # fmt: skip
 
     def __repr__(self) -> str:
         return f"<UserSessions {len(self._sessions)} open>"
@@ -109,11 +114,11 @@ class UserSessions:
             InputNeeded: a client of 2026-07-28 is to come again after the sign-in.
             InspectorError: there is no connection.
         """
-        caller = _user(call.client, connection)
+        caller = user_of(call.client, connection)
         own = await self._own(caller, connection)
         if own.introduction is not None and own.live.client is not None:
             return own
-        if not await self._has_token(caller, connection):
+        if not await self.has_token(caller, connection):
             await offer_sign_in(self, call, connection.server_id)
         own = await self._own(caller, connection)  # a sign-in meanwhile closed one without a token
         try:
@@ -134,10 +139,10 @@ class UserSessions:
             InspectorError: they are not, or there is no connection.
             Refused: the caller is not one user.
         """
-        caller = _user(client, connection)
+        caller = user_of(client, connection)
         own = await self._own(caller, connection)
         if own.introduction is None or own.live.client is None:
-            if not await self._has_token(caller, connection):
+            if not await self.has_token(caller, connection):
                 text = f"{connection.server_id} wants each user to sign in; call one of its tools"
                 raise InspectorError("AUTHENTICATION_FAILED", text)
             own = await self._own(caller, connection)
@@ -151,8 +156,8 @@ class UserSessions:
             await own.close()  # it is configured otherwise by now
             own = None
         if own is None:
-            tokens = UserTokens(self._sealed, caller, connection.server_id)
-            own = connection.for_user(tokens, _UserNotifications(self, caller))
+            tokens = self._tokens(caller, connection.server_id)
+            own = connection.for_user(tokens, _UserNotifications(self._gateway, self, caller))
         self._sessions[key] = own
         self._used_at[key] = self._gateway.clock.monotonic()
         if len(self._sessions) > MOST_SESSIONS:
@@ -160,8 +165,12 @@ class UserSessions:
         self._watch()
         return own
 
-    async def _has_token(self, caller: str, connection: ServerConnection) -> bool:
-        tokens = UserTokens(self._sealed, caller, connection.server_id)
+    def _tokens(self, caller: str, server_id: str) -> UserTokens:
+        return UserTokens(self._sealed, caller, server_id, self._gateway.clock.wall)
+
+    async def has_token(self, caller: str, connection: ServerConnection) -> bool:
+        """Whether a user is signed in to a server; raises StoreUnavailable."""
+        tokens = self._tokens(caller, connection.server_id)
         has_one = await tokens.load(canonical(connection.entry.url or "")) is not None
         if has_one:
             self._with_token.add((caller, connection.server_id))
@@ -169,7 +178,7 @@ class UserSessions:
 
     async def forget(self, caller: str, connection: ServerConnection) -> None:
         """A user's token is not accepted any more: it is not used again."""
-        tokens = UserTokens(self._sealed, caller, connection.server_id)
+        tokens = self._tokens(caller, connection.server_id)
         await tokens.forget(canonical(connection.entry.url or ""))
         self._close_soon((caller, connection.server_id))
         self.changed(caller, connection.server_id)
@@ -196,7 +205,8 @@ class UserSessions:
         self._watch()
 
     async def close(self) -> None:
-        self._unsubscribe()
+        for unsubscribe in self._unsubscribe:
+            unsubscribe()
         if self._timer is not None:
             self._timer.cancel()
         for own in self.connections:
@@ -217,19 +227,22 @@ class UserSessions:
         async def wait() -> None:
             while True:  # it is woken too when sign-ins may have gone unnoticed
                 event = self._waiting.setdefault(digest, asyncio.Event())
-                if await self._has_token(caller, connection):
+                if await self.has_token(caller, connection):
                     return
                 await event.wait()
 
         with contextlib.suppress(TimeoutError):
             await within(self._gateway.clock, limit_s or None, wait())
-        return await self._has_token(caller, connection)
+        return await self.has_token(caller, connection)
 
     def _signed_in(self, caller: str, server_id: str) -> None:
         message = _digest(caller, server_id).encode()
         self._woken(message)
-        work = self._sealed.done(self._sealed.store.publish(_CHANNEL, message))
-        self._gateway.spawn(work, "tell replicas of a sign-in")
+        self._publish(_SIGNED_IN, message)
+
+    def _publish(self, channel: str, message: bytes) -> None:
+        work = self._sealed.done(self._sealed.store.publish(channel, message))
+        self._gateway.spawn(work, "tell replicas of a sign-in or a sign-out")
 
     def _woken(self, message: bytes | None) -> None:
         """A user signed in, here or elsewhere; None: some may have, unnoticed."""
@@ -247,6 +260,30 @@ class UserSessions:
                 own = self._sessions.get(key)
                 if own is not None and own.live.client is None and key not in self._with_token:
                     self._close_soon(key)  # the new token counts
+                self.changed(caller, server_id)
+        self._gateway.users.on_changed()
+
+    def _signed_out(self, caller: str, server_id: str) -> None:
+        message = _digest(caller, server_id).encode()
+        self._ended(message)
+        self._publish(_SIGNED_OUT, message)
+
+    def _ended(self, message: bytes | None) -> None:
+        """A user signed out, here or elsewhere; None: some may have, unnoticed."""
+        if message is None:
+            self._gateway.spawn(self._close_without_token(), "close what users signed out of")
+            return
+        for caller, server_id in [*self._sessions]:
+            if _digest(caller, server_id) == message.decode():
+                self._close_soon((caller, server_id))
+                self.changed(caller, server_id)
+        self._gateway.users.on_changed()
+
+    async def _close_without_token(self) -> None:
+        for caller, server_id in [*self._with_token]:
+            connection = self._gateway.server(server_id)
+            if connection is None or not await self.has_token(caller, connection):
+                self._close_soon((caller, server_id))
                 self.changed(caller, server_id)
 
     # -- what users see ----------------------------------------------------------------------------
@@ -272,7 +309,7 @@ class UserSessions:
         key = (caller, handler.path)
         if self._revisions.get(caller, 0) == revision:
             self._catalogs[key] = (base, revision, found)
-        if any(self._is_open(caller, connection) for connection in wanted):
+        if any(self.is_open(caller, connection) for connection in wanted):
             self._former[key] = found
         return found
 
@@ -287,7 +324,7 @@ class UserSessions:
         former = self._former.get((caller, handler.path))
         original = None if former is None else former.find(kind, name)
         servers = [one for one in self._per_user() if handler.shows(one.server_id)]
-        closed = [one.server_id for one in servers if not self._is_open(caller, one)]
+        closed = [one.server_id for one in servers if not self.is_open(caller, one)]
         if original is not None and original.server_id in closed:
             return original
         separators = {":", handler.view.separator} - {"none"}
@@ -296,8 +333,13 @@ class UserSessions:
                 return Original(server_id, name.removeprefix(prefix))
         return None
 
-    def _is_open(self, caller: str, connection: ServerConnection) -> bool:
-        own = self._sessions.get((caller, connection.server_id))
+    def find(self, caller: str, server_id: str) -> ServerConnection | None:
+        """The session of a user with a server, open or not."""
+        return self._sessions.get((caller, server_id))
+
+    def is_open(self, caller: str, connection: ServerConnection) -> bool:
+        """Whether a user's session with a server was opened."""
+        own = self.find(caller, connection.server_id)
         return own is not None and own.introduction is not None
 
     def known_catalog(self, handler: ViewHandler, caller: str) -> ViewCatalog:
@@ -308,15 +350,15 @@ class UserSessions:
     async def _lists(self, caller: str, connection: ServerConnection) -> ServerLists:
         """What a user's session offers; of one that is not signed in, the tool to sign in."""
         try:
-            is_signed_in = await self._has_token(caller, connection)
+            is_signed_in = await self.has_token(caller, connection)
         except StoreUnavailable:
-            is_signed_in = self._is_open(caller, connection)
+            is_signed_in = self.is_open(caller, connection)
         own = await self._own(caller, connection)
         if is_signed_in and own.introduction is None:
             is_signed_in = await self._fetched(caller, connection, own)
         if not is_signed_in:
-            return _sign_in_lists(connection.server_id)
-        return lists_of(own, self._gateway.clock.wall())
+            return sign_in_lists(connection.server_id)
+        return with_sign_out(lists_of(own, self._gateway.clock.wall()))
 
     async def _fetched(
         self, caller: str, connection: ServerConnection, own: ServerConnection
@@ -334,25 +376,6 @@ class UserSessions:
             await self.forget(caller, connection)
             return False
         return True
-
-    def is_sign_in(self, call: InboundCall, connection: ServerConnection, tool: str) -> bool:
-        """Whether a tool is ours: the one that stands for a server without a sign-in."""
-        if tool != SIGN_IN_TOOL or not connection.entry.is_per_user:
-            return False
-        return not self._is_open(call.client.peer.caller, connection)
-
-    async def sign_in_tool(self, call: InboundCall, connection: ServerConnection) -> bytes:
-        """The result of the tool by which a user signs in."""
-        server_id = connection.server_id
-        caller = _user(call.client, connection)
-        text = f"You are signed in to {server_id}; its tools are listed now."
-        if not await self._has_token(caller, connection):
-            try:
-                await offer_sign_in(self, call, server_id)
-            except Refused as refused:
-                text = str(refused)  # a model reads results, and has the user open the link
-        body = encoded({"content": [{"type": "text", "text": text}]})
-        return completed(body) if call.is_stateless else body
 
     def changed(self, caller: str, server_id: str) -> None:
         """What a user sees of a server changed: the user's clients are told."""
@@ -379,36 +402,8 @@ class UserSessions:
             elif frame.method != "notifications/message" or (
                 client.is_ready and admits(client.log_level, frame, is_asked_for=False)
             ):
-                client.peer.send(frame.raw)
-
-
-def _user(client: InboundClient, connection: ServerConnection) -> str:
-    """The user of a client.
-
-    Raises:
-        Refused: the caller is not one user.
-    """
-    caller = client.peer.caller
-    if not callers.is_user(caller):
-        text = (
-            f"{connection.server_id} wants each user to sign in, and this caller is not one user: "
-            "use a token of gateway.oauth or one of gateway.tokens"
-        )
-        raise Refused(INVALID_REQUEST, text)
-    return caller
+                client.pass_on(frame)
 
 
 def _digest(caller: str, server_id: str) -> str:
     return place_of(f"{caller}\n{server_id}")
-
-
-def _sign_in_lists(server_id: str) -> ServerLists:
-    tool: dict[str, Any] = {
-        "name": SIGN_IN_TOOL,
-        "title": f"Sign in to {server_id}",
-        "description": f"{server_id} wants each user to sign in. Call this to get the address "
-        "where the user signs in; the tools of the server are listed then.",
-        "inputSchema": {"type": "object", "properties": {}, "additionalProperties": False},
-        "annotations": {"readOnlyHint": True, "openWorldHint": True},
-    }
-    return ServerLists(server_id=server_id, tools=ServerList((Raw(encoded(tool)),)))

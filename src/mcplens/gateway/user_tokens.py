@@ -7,8 +7,11 @@ our registrations with issuers are the same for all. Made by user_sessions.py an
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from types import TracebackType
 from typing import Final
+
+import msgspec
 
 from mcplens.auth.addresses import canonical
 from mcplens.auth.clients import Client
@@ -23,13 +26,32 @@ KEPT_S: Final = 30 * 24 * 3600.0
 # A registration may be forgotten at any time: it is made anew.
 _CLIENT_KEPT_S: Final = 90 * 24 * 3600.0
 _TRY_LOCK_S: Final = 0.1
+_GROUP: Final = "sign-ins"
+
+
+class KeptSignIn(msgspec.Struct, frozen=True):
+    """Who is signed in to what; `renewed_at` is when the token was got or refreshed (wall time)."""
+
+    caller: str
+    server_id: str
+    server_url: str
+    renewed_at: float
+
+
+async def kept_sign_ins(sealed: SealedStore) -> list[KeptSignIn]:
+    """All sign-ins of users, by user and server; raises StoreUnavailable."""
+    found = await sealed.members(_GROUP, KeptSignIn)
+    return sorted(found, key=lambda one: (one.caller, one.server_id, one.server_url))
 
 
 class UserTokens(SignInStore):
     """The sign-ins of one user with one server."""
 
-    def __init__(self, sealed: SealedStore, caller: str, server_id: str) -> None:
+    def __init__(
+        self, sealed: SealedStore, caller: str, server_id: str, wall: Callable[[], float]
+    ) -> None:
         super().__init__()
+        self._wall = wall
         self._sealed = sealed
         self._caller = caller
         self._server_id = server_id
@@ -47,13 +69,17 @@ class UserTokens(SignInStore):
         return await self._sealed.get(self._name(server_url), SignIn)
 
     async def save(self, server_url: str, sign_in: SignIn) -> None:
+        name = self._name(server_url)
+        kept = KeptSignIn(self._caller, self._server_id, canonical(server_url), self._wall())
         try:
-            await self._sealed.put(self._name(server_url), sign_in, KEPT_S)
+            await self._sealed.join(_GROUP, name, kept, KEPT_S)  # first: no token is unknown
+            await self._sealed.put(name, sign_in, KEPT_S)
         except StoreUnavailable as problem:
             raise OSError(problem.message) from None
 
     async def forget(self, server_url: str) -> None:
         await self._sealed.delete(self._name(server_url))
+        await self._sealed.leave(_GROUP, self._name(server_url))
 
     def lock(self, server_url: str, clock: Clock) -> StoreLock:
         return StoreLock(self._sealed, f"refresh\n{self._name(server_url)}", clock)

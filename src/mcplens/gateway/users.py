@@ -6,10 +6,13 @@ Owned by gateway.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from mcplens.errors import InspectorError
+from mcplens.gateway import callers
 from mcplens.gateway.refused import Refused
+from mcplens.inbound.refusal import INVALID_REQUEST
 
 if TYPE_CHECKING:
     from mcplens.downstream.server_connection import ServerConnection
@@ -27,6 +30,7 @@ class Users:
 
     def __init__(self, gateway: Gateway) -> None:
         self.sessions: UserSessions | None = None
+        self.on_changed: Callable[[], None] = lambda: None  # somebody signed in or out
         self._gateway = gateway
 
     def __repr__(self) -> str:
@@ -83,3 +87,19 @@ class Users:
             text = "this gateway has no sign-ins of users (auth.perUser)"
             raise InspectorError("NOT_CONNECTED", text)
         return self.sessions
+
+
+def user_of(client: InboundClient, connection: ServerConnection) -> str:
+    """The user of a client.
+
+    Raises:
+        Refused: the caller is not one user.
+    """
+    caller = client.peer.caller
+    if not callers.is_user(caller):
+        text = (
+            f"{connection.server_id} wants each user to sign in, and this caller is not one user: "
+            "use a token of gateway.oauth or one of gateway.tokens"
+        )
+        raise Refused(INVALID_REQUEST, text)
+    return caller

@@ -162,8 +162,8 @@ class ViewHandler(InboundHandler):
         params["name"] = original.name
         connection = self._connection(original.server_id)
         sessions = self.gateway.users.sessions
-        if sessions is not None and sessions.is_sign_in(call, connection, original.name):
-            return await sessions.sign_in_tool(call, connection)
+        if sessions is not None and sessions.tools.has(call, connection, original.name):
+            return await sessions.tools.call(call, connection, original.name)
         return await self.tasks.relay(call, connection, params)
 
     async def _original(

@@ -78,7 +78,7 @@ async def serve_app(
         yield address
     finally:
         close()
-        server.should_exit = True
+        server.end()
         await serving
 
 

@@ -79,6 +79,10 @@ class SessionSharing(Protocol):
     def is_elsewhere(self, frame: Frame) -> bool:
         """Whether a request of 2026-07-28 is about something that another replica has."""
 
+    @property
+    def is_parking(self) -> bool:
+        """Whether `serve` keeps new requests of sessions, until another replica has them."""
+
     async def serve(self, endpoint: StreamableHttp, exchange: AsgiExchange, body: bytes) -> None:
         """Answer a request about something that is not here.
 

@@ -36,7 +36,7 @@ from mcplens.inbound.session_sharing import Elsewhere, RestoredStream, SessionSh
 from mcplens.inbound.session_table import SessionTable
 from mcplens.inbound.streams import SendQueue, Stream
 from mcplens.protocol.eras import HANDSHAKE_VERSIONS, STATELESS_VERSIONS, Era
-from mcplens.protocol.frames import Frame, Kind, Malformed, Message, RequestId, parse
+from mcplens.protocol.frames import Batch, Frame, Kind, Malformed, Message, RequestId, parse
 
 Answers = Literal["auto", "json", "sse"]
 _SESSION_HEADER: Final = "mcp-session-id"
@@ -315,8 +315,11 @@ class StreamableHttp:
         if version is not None and version not in HANDSHAKE_VERSIONS:
             raise unsupported(version, message if isinstance(message, Frame) else None)
         session_id = exchange.headers.get(_SESSION_HEADER)
-        if self._sharing is not None and session_id is not None and session_id not in self.sessions:
-            raise Elsewhere
+        sharing = self._sharing
+        if sharing is not None and session_id is not None:
+            is_parked = sharing.is_parking and _has_request(message)
+            if is_parked or session_id not in self.sessions:
+                raise Elsewhere
         return self.sessions.get(session_id, exchange.caller)
 
     # -- streams -------------------------------------------------------------------------------
@@ -441,6 +444,11 @@ class _DirectPost:
         posted.post.on_wake = None
         posted.left()
         posted.over()
+
+
+def _has_request(message: Message | None) -> bool:
+    members = message.members if isinstance(message, Batch) else [message]
+    return any(isinstance(one, Frame) and one.kind is Kind.REQUEST for one in members)
 
 
 def check_post(headers: Headers) -> None:

@@ -21,6 +21,8 @@ from mcplens.inbound.http_protocol import BoundedProtocol
 
 # For responses that are being written at shutdown.
 _SHUTDOWN_S: Final = 2
+# The Date header has whole seconds.
+_DATE_S: Final = 1
 
 
 class UvicornServer(uvicorn.Server):
@@ -29,6 +31,7 @@ class UvicornServer(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, is_up: asyncio.Event) -> None:
         super().__init__(config)
         self._is_up = is_up
+        self._is_ending = asyncio.Event()
 
     def __repr__(self) -> str:
         return f"<UvicornServer {'up' if self._is_up.is_set() else 'not up yet'}>"
@@ -36,6 +39,18 @@ class UvicornServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._is_up.set()
+
+    async def main_loop(self) -> None:
+        """As uvicorn's, but waits for `end` instead of asking ten times a second."""
+        while not await self.on_tick(0):
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_DATE_S):
+                    await self._is_ending.wait()
+
+    def end(self) -> None:
+        """Accept nothing more, and shut down."""
+        self.should_exit = True
+        self._is_ending.set()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """As uvicorn's, but a client that does not read cannot delay it."""

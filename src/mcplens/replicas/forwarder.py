@@ -18,13 +18,12 @@ from yarl import URL
 from mcplens.clock import Clock
 from mcplens.inbound.asgi import AsgiExchange
 from mcplens.inbound.exchange import EVENT_STREAM
-from mcplens.replicas.forward_proofs import (
+from mcplens.replicas.replica import Presence, Replica
+from mcplens.replicas.request_proofs import (
     NOT_OWNER_HEADER,
     PROOF_HEADER,
-    ProofMaker,
     passed_headers,
 )
-from mcplens.replicas.replica import Presence, Replica
 
 # Replicas are near each other.
 _CONNECT_S: Final = 3.0
@@ -58,7 +57,6 @@ class Forwarder:
     def __init__(self, replica: Replica, clock: Clock) -> None:
         self._replica = replica
         self._clock = clock
-        self._proofs = ProofMaker(replica.keys, replica.id)
         self._session: aiohttp.ClientSession | None = None
         self._under_way: dict[str, set[asyncio.Timeout]] = {}  # by owner
         self.count = 0
@@ -99,7 +97,7 @@ class Forwarder:
         """
         target = exchange.target
         headers = passed_headers(exchange.headers)
-        headers[PROOF_HEADER] = self._proofs.make(
+        headers[PROOF_HEADER] = self._replica.proofs.make(
             owner.id,
             exchange.method,
             target,

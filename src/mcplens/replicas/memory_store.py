@@ -106,8 +106,11 @@ class MemoryStore(StateStore):
             return False
         return self._values.pop(key) is not None
 
-    async def join(self, group: str, member: str, value: bytes, ttl_s: float) -> None:
-        self._groups.setdefault(group, _Expiring(self._clock)).put(member, value, ttl_s)
+    async def join(self, group: str, member: str, value: bytes, ttl_s: float) -> bool:
+        members = self._groups.setdefault(group, _Expiring(self._clock))
+        is_new = members.get(member) is None
+        members.put(member, value, ttl_s)
+        return is_new
 
     async def leave(self, group: str, member: str) -> None:
         if group in self._groups:

@@ -43,6 +43,10 @@ class OwnedIds:
         is_ours = self._keys.is_signed(signature, text.encode(), owner.encode())
         return owner if is_ours else None
 
+    def is_of_another(self, owned_id: str) -> bool:
+        """Whether another replica made an id."""
+        return self.first_owner(owned_id) not in (None, self._replica_id)
+
 
 def key_of(session_id: str) -> str:
     """How the store knows a session: who reads the keys of the store cannot use it."""

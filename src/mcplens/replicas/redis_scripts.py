@@ -47,14 +47,16 @@ if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])
 """)
 
-# ARGV: member, value, time to live
+# ARGV: member, value, time to live. The reply is 1 if the member was not there.
 JOIN: Final = _script(
     _NOW
     + """
+local found = redis.call('HGET', KEYS[1], ARGV[1])
 redis.call('HSET', KEYS[1], ARGV[1], string.format('%016d', now + ARGV[3]) .. ARGV[2])
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[3]) then
   redis.call('PEXPIRE', KEYS[1], ARGV[3])
 end
+if found and tonumber(string.sub(found, 1, 16)) > now then return 0 end
 return 1
 """
 )

@@ -59,6 +59,8 @@ _FAILURES: Final = (RedisError, OSError, TimeoutError)
 class RedisStore(StateStore):
     """Shared state in Redis or Valkey."""
 
+    outlives_us = True
+
     def __init__(self, settings: StoreSettings, clock: Clock) -> None:
         super().__init__(clock.wall())
         self._clock = clock
@@ -247,8 +249,9 @@ class RedisStore(StateStore):
 
     # -- members -----------------------------------------------------------------------------
 
-    async def join(self, group: str, member: str, value: bytes, ttl_s: float) -> None:
-        await self._run_write(scripts.JOIN, [f"group:{group}"], member, value, _ms(ttl_s))
+    async def join(self, group: str, member: str, value: bytes, ttl_s: float) -> bool:
+        args = (member, value, _ms(ttl_s))
+        return bool(await self._run_write(scripts.JOIN, [f"group:{group}"], *args))
 
     async def leave(self, group: str, member: str) -> None:
         await self._do("HDEL", f"{self._prefix}group:{group}", member)

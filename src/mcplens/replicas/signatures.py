@@ -2,7 +2,7 @@
 
 The first key signs and all verify, so that keys can be replaced one replica after another. Each
 purpose has a key of its own, derived from the configured one: a signature for one purpose says
-nothing for another. Used by owned_ids.py, forward_proofs.py and replica.py.
+nothing for another. Used by owned_ids.py, request_proofs.py and replica.py.
 """
 
 from __future__ import annotations

@@ -55,9 +55,11 @@ class StateStore(ABC):
     """
 
     name: str  # for people, without secrets
+    outlives_us = False  # it is another process, and may restart and lose its data by itself
 
     def __init__(self, now: float) -> None:
         self._state = StoreState("up", now)
+        self.last_problem: StoreState | None = None  # also once it is over
         self._state_listeners: list[OnState] = []
 
     def __repr__(self) -> str:
@@ -75,6 +77,8 @@ class StateStore(ABC):
     def _set_state(self, state: StoreState) -> None:
         """The one place where the state changes."""
         before, self._state = self._state, state
+        if state.status != "up":
+            self.last_problem = state
         if (before.status, before.reason) != (state.status, state.reason):
             for listener in tuple(self._state_listeners):
                 listener(state)
@@ -112,8 +116,8 @@ class StateStore(ABC):
     # -- members of a group, each with its own time to live ----------------------------------
 
     @abstractmethod
-    async def join(self, group: str, member: str, value: bytes, ttl_s: float) -> None:
-        """Add a member, or renew its time and value."""
+    async def join(self, group: str, member: str, value: bytes, ttl_s: float) -> bool:
+        """Add a member, or renew its time and value; whether it was not there before."""
 
     @abstractmethod
     async def leave(self, group: str, member: str) -> None: ...

@@ -37,6 +37,7 @@ from mcplens.web.api import (
     skills,
     taps,
     tasks,
+    user_sign_ins,
 )
 from mcplens.web.registry import HANDLERS, Command
 from mcplens.workspace.workspace import Workspace
@@ -46,6 +47,7 @@ SUBJECTS: Final = (
     answer_settings, approvals, apps, auth, calls, catalog, collection_runs, collections,
     confirmation, doctor, exact_bytes, example_arguments, gateway, history, patterns, questions,
     runs, server_entries, server_export, servers, settings, skills, taps, tasks,
+    user_sign_ins,
 )  # fmt: skip
 
 

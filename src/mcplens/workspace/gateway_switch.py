@@ -29,6 +29,7 @@ from mcplens.events import (
     InboundConnected,
     InboundDisconnected,
     InboundReceived,
+    StoreStateChanged,
 )
 from mcplens.session.question_handler import ServerRequest
 
@@ -38,8 +39,8 @@ if TYPE_CHECKING:  # loaded when it is switched on
 
 # A page is told of calls at most so often.
 _TELL_S: Final = 0.25
-_INBOUND: Final = frozenset(
-    {InboundAnswered, InboundConnected, InboundDisconnected, InboundReceived}
+_SHOWN: Final = frozenset(
+    {InboundAnswered, InboundConnected, InboundDisconnected, InboundReceived, StoreStateChanged}
 )
 
 
@@ -81,6 +82,7 @@ class GatewaySwitch(ServerListener):
         self._stop: asyncio.Event | None = None
         self._serving: asyncio.Task[None] | None = None
         self._is_tell_due = False
+        self._seen: object = None  # what was last known of the other replicas
 
     def __repr__(self) -> str:
         return f"<GatewaySwitch {'on' if self.is_on else 'off'}>"
@@ -126,7 +128,9 @@ class GatewaySwitch(ServerListener):
             state_folder=self.folder,
             has_telemetry=has_telemetry,
         )
-        service.approvals.on_changed = self._approvals_changed
+        service.approvals.on_changed = self._published_anew
+        service.gateway.users.on_changed = self._published_anew
+        service.gateway.replica.on_look.append(self._replicas_seen)
         live.use_options(
             msgspec.structs.replace(
                 former,
@@ -237,7 +241,7 @@ class GatewaySwitch(ServerListener):
     # -- what happens --------------------------------------------------------------------------
 
     def _handle_batch(self, batch: list[Event], missed: int) -> None:
-        if missed or any(type(event) in _INBOUND for event in batch):
+        if missed or any(type(event) in _SHOWN for event in batch):
             self._tell_soon()
 
     def servers_changed(self) -> None:
@@ -251,9 +255,20 @@ class GatewaySwitch(ServerListener):
         self.revision += 1
         self._tell_soon()
 
-    def _approvals_changed(self) -> None:
+    def _published_anew(self) -> None:
         self.revision += 1
         self._tell_soon()
+
+    def _replicas_seen(self) -> None:
+        """This replica has looked which others are there."""
+        service = self.service
+        if service is not None and service.shared is not None:
+            replica = service.gateway.replica
+            holders = service.shared.singletons.status()
+            seen = (replica.presence, dict(replica.others), dict(replica.gone), holders)
+            if seen != self._seen:
+                self._seen = seen
+                self._tell_soon()
 
     def _tell_soon(self) -> None:
         """Tell open pages, at most a few times a second."""

@@ -978,6 +978,8 @@ export interface GatewayLimitView {
 
 /**
  * A server behind the gateway: what it publishes, and how often it was called.
+ *
+ * `singleton` is there where replicas share a store and the server may run on one of them only.
  */
 export interface GatewayServerView {
   server_id: string;
@@ -993,6 +995,7 @@ export interface GatewayServerView {
   is_stale: boolean;
   calls: number;
   failed: number;
+  singleton: SingletonView | null;
 }
 
 /**
@@ -1010,7 +1013,8 @@ export interface GatewayToken {
  * One that `is_permanent` is on for as long as the process runs. `url` is null while it is off,
  * and where it serves the program that started it. `revision` is another one when what the views
  * publish may have changed. `problem` says why a newer configuration is not used. `waiting` counts
- * what waits for approval; it is null where no view wants one.
+ * what waits for approval; it is null where no view wants one. `replicas` is null where there is
+ * no store that replicas share. `has_user_sign_ins` where users sign in to servers themselves.
  */
 export interface GatewayView {
   is_on: boolean;
@@ -1027,6 +1031,8 @@ export interface GatewayView {
   clients: GatewayClientView[];
   servers: GatewayServerView[];
   limits: GatewayLimitView[];
+  replicas: ReplicaStatus | null;
+  has_user_sign_ins: boolean;
 }
 
 export interface GetPrompt {
@@ -1169,6 +1175,24 @@ export interface KeptSignInView {
   refresh_token: string | null;
   expires_at: number | null;
   is_revocable: boolean;
+}
+
+/**
+ * A replica as this one sees it; `since` is when it started, or when it was found to be gone.
+ *
+ * `differs_in` has the parts of its configuration that are not as here, by their names in the
+ * file; it is empty, too, where a replica of another version does not tell them.
+ */
+export interface KnownReplica {
+  id: string;
+  name: string;
+  address: string;
+  version: string;
+  state: "gone" | "leaving" | "serving";
+  since: number;
+  configuration: string;
+  has_same_configuration: boolean;
+  differs_in: string[];
 }
 
 /**
@@ -1664,6 +1688,19 @@ export interface ReplayCall {
 }
 
 /**
+ * The replicas of a gateway, and whether they count calls together now.
+ *
+ * While the store is not `up`, `others` are those that were last seen.
+ */
+export interface ReplicaStatus {
+  store: SharedStore;
+  this: KnownReplica;
+  others: KnownReplica[];
+  gone: KnownReplica[];
+  are_limits_shared: boolean;
+}
+
+/**
  * Any method with any params.
  */
 export interface Request {
@@ -2135,6 +2172,20 @@ export interface SettingView {
 }
 
 /**
+ * The store that replicas share; `reason` says why it is not `up`.
+ *
+ * `last_problem` is what was wrong with it last, at `last_problem_at`; null if nothing was.
+ */
+export interface SharedStore {
+  name: string;
+  status: "down" | "full" | "up";
+  since: number;
+  reason: string | null;
+  last_problem: string | null;
+  last_problem_at: number | null;
+}
+
+/**
  * A file with its saved calls, as it is on the disk now.
  */
 export interface ShowCollection {
@@ -2221,10 +2272,29 @@ export interface SignOut {
 }
 
 /**
+ * End a user's sign-in: its token is forgotten, and revoked where that is possible.
+ */
+export interface SignUserOut {
+  type: "SignUserOut";
+  id: number;
+  caller: string;
+  server_id: string;
+  server_url: string;
+}
+
+/**
  * What was done, in words.
  */
 export interface SignedOutView {
   outcome: string;
+}
+
+/**
+ * Where a server runs that may run once; `replica` is null while none has its lease.
+ */
+export interface SingletonView {
+  replica: string | null;
+  is_here: boolean;
 }
 
 /**
@@ -2492,6 +2562,27 @@ export interface Unsubscribe {
 }
 
 /**
+ * A user of the gateway who is signed in to a server; `caller` tells users apart.
+ *
+ * `renewed_at` is when the token was got, or last refreshed.
+ */
+export interface UserSignInView {
+  caller: string;
+  user: string;
+  server_id: string;
+  server_url: string;
+  renewed_at: number;
+}
+
+/**
+ * Who is signed in to what through the gateway.
+ */
+export interface UserSignIns {
+  type: "UserSignIns";
+  id: number;
+}
+
+/**
  * A variable that a collection uses; `source` is where its value comes from, null if unset.
  */
 export interface VariableView {
@@ -2673,6 +2764,7 @@ export type Command =
   | ShowCollection
   | SignInTo
   | SignOut
+  | SignUserOut
   | StopList
   | StopRun
   | Subscribe
@@ -2680,6 +2772,7 @@ export type Command =
   | TurnGatewayOn
   | Unpin
   | Unsubscribe
+  | UserSignIns
   | VerifySkills
   | WaitingDefinitions;
 
@@ -2784,6 +2877,7 @@ export interface Replies {
   ShowCollection: CollectionView;
   SignInTo: AuthView | null;
   SignOut: SignedOutView;
+  SignUserOut: string;
   StopList: ListSummary;
   StopRun: CollectionRunView;
   Subscribe: ServerView;
@@ -2791,6 +2885,7 @@ export interface Replies {
   TurnGatewayOn: GatewayView;
   Unpin: PinView[];
   Unsubscribe: ServerView;
+  UserSignIns: UserSignInView[];
   VerifySkills: SkillVerification;
   WaitingDefinitions: ApprovalView;
 }

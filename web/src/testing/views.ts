@@ -130,6 +130,8 @@ export function aHello(part: Partial<Hello> = {}): Hello {
       clients: [],
       servers: [],
       limits: [],
+      replicas: null,
+      has_user_sign_ins: false,
     },
     ...part,
   };

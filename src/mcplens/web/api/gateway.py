@@ -27,6 +27,7 @@ from mcplens.errors import InspectorError
 from mcplens.gateway import callers
 from mcplens.gateway.audit_log import AuditLine, tail
 from mcplens.gateway.gateway import Gateway
+from mcplens.gateway.replica_status import ReplicaStatus, replica_status
 from mcplens.gateway.server_places import WAITING_CALLS
 from mcplens.gateway.service import GatewayService, inbound_limits
 from mcplens.gateway.view_handler import ViewHandler
@@ -66,8 +67,18 @@ class GatewayClientView(msgspec.Struct, frozen=True):
     caller: str
 
 
+class SingletonView(msgspec.Struct, frozen=True):
+    """Where a server runs that may run once; `replica` is null while none has its lease."""
+
+    replica: str | None
+    is_here: bool
+
+
 class GatewayServerView(msgspec.Struct, frozen=True):
-    """A server behind the gateway: what it publishes, and how often it was called."""
+    """A server behind the gateway: what it publishes, and how often it was called.
+
+    `singleton` is there where replicas share a store and the server may run on one of them only.
+    """
 
     server_id: str
     status: str
@@ -82,6 +93,7 @@ class GatewayServerView(msgspec.Struct, frozen=True):
     is_stale: bool
     calls: int
     failed: int
+    singleton: SingletonView | None
 
 
 class GatewayLimitView(msgspec.Struct, frozen=True):
@@ -103,7 +115,8 @@ class GatewayView(msgspec.Struct, frozen=True):
     One that `is_permanent` is on for as long as the process runs. `url` is null while it is off,
     and where it serves the program that started it. `revision` is another one when what the views
     publish may have changed. `problem` says why a newer configuration is not used. `waiting` counts
-    what waits for approval; it is null where no view wants one.
+    what waits for approval; it is null where no view wants one. `replicas` is null where there is
+    no store that replicas share. `has_user_sign_ins` where users sign in to servers themselves.
     """
 
     is_on: bool
@@ -120,6 +133,8 @@ class GatewayView(msgspec.Struct, frozen=True):
     clients: list[GatewayClientView]
     servers: list[GatewayServerView]
     limits: list[GatewayLimitView]
+    replicas: ReplicaStatus | None
+    has_user_sign_ins: bool
 
 
 @latest_view("gateway")
@@ -147,6 +162,8 @@ def gateway_view(workspace: Workspace) -> GatewayView:
         clients=_clients(gateway) if gateway is not None else [],
         servers=[_server(gateway, one) for one in gateway.offered()] if gateway else [],
         limits=_limits(service) if service is not None else [],
+        replicas=replica_status(gateway) if gateway is not None and gateway.shared else None,
+        has_user_sign_ins=gateway is not None and gateway.users.sessions is not None,
     )
 
 
@@ -211,7 +228,16 @@ def _server(gateway: Gateway, connection: ServerConnection) -> GatewayServerView
         any(each.is_stale for each in lists),
         counts.calls if counts is not None else 0,
         counts.failed if counts is not None else 0,
+        _singleton(gateway, connection.server_id),
     )
+
+
+def _singleton(gateway: Gateway, server_id: str) -> SingletonView | None:
+    shared = gateway.shared
+    if shared is None or server_id not in (holders := shared.singletons.status()):
+        return None
+    holder = holders[server_id]
+    return SingletonView(holder, holder == gateway.replica.name)
 
 
 def _limits(service: GatewayService) -> list[GatewayLimitView]:

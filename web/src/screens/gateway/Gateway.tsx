@@ -16,7 +16,9 @@ import { Audit } from "./Audit";
 import { Clients } from "./Clients";
 import css from "./Gateway.module.css";
 import { Limits } from "./Limits";
+import { Replicas } from "./Replicas";
 import { Servers } from "./Servers";
+import { SignIns } from "./SignIns";
 import { Views } from "./Views";
 
 function stateWords(gateway: GatewayView): string {
@@ -74,9 +76,13 @@ function On({ gateway }: { gateway: GatewayView }) {
       <Access gateway={gateway} />
       {gateway.waiting !== null && <Approval revision={`${gateway.revision} ${gateway.waiting}`} />}
       <Clients clients={gateway.clients} />
+      {gateway.replicas && <Replicas status={gateway.replicas} />}
       <Servers servers={gateway.servers} />
+      {gateway.has_user_sign_ins && (
+        <SignIns revision={gateway.revision} canAsk={gateway.replicas?.store.status !== "down"} />
+      )}
       <Views revision={gateway.revision} />
-      <Limits limits={gateway.limits} />
+      <Limits limits={gateway.limits} isShared={gateway.replicas?.are_limits_shared ?? null} />
       <Audit calls={gateway.clients.reduce((sum, client) => sum + client.calls, 0)} />
     </div>
   );

@@ -43,9 +43,23 @@ function Used({ limit }: { limit: GatewayLimitView }) {
   );
 }
 
-export function Limits({ limits }: { limits: GatewayLimitView[] }) {
+/** `isShared`: whether replicas count calls together; null where there is one alone. */
+export function Limits({
+  limits,
+  isShared,
+}: {
+  limits: GatewayLimitView[];
+  isShared: boolean | null;
+}) {
   return (
     <Section title="Limits" note={<SetIn setting="gateway" shown="gateway.limits" />}>
+      {isShared !== null && (
+        <p className="dim">
+          {isShared
+            ? "Calls are counted over all replicas. In use: by this one."
+            : "Each replica counts its own calls while the store cannot be used."}
+        </p>
+      )}
       <table className="plain stacking">
         <Heads names={["Limit", "In use", "At most", "Set by"]} />
         <tbody>

@@ -13,6 +13,14 @@ import { Cell, Heads, Section } from "./Section";
 
 const NUMBERS = ["Tools", "Prompts", "Resources", "Calls", "Failed"];
 
+/** Where a server runs that may run on one replica only. */
+function place({ singleton }: GatewayServerView): string | null {
+  if (singleton === null) return null;
+  if (singleton.is_here) return "Runs once: on this replica";
+  if (singleton.replica !== null) return `Runs once: on ${singleton.replica}`;
+  return "Runs once: no replica has its lease yet";
+}
+
 /** What a gateway adds to the state of a server. */
 function note(server: GatewayServerView, now: number): string | null {
   if (server.is_loop) return "Refused: it leads back to this gateway";
@@ -25,7 +33,9 @@ function note(server: GatewayServerView, now: number): string | null {
 function State({ server }: { server: GatewayServerView }) {
   const view = useInspector((state) => state.servers.get(server.server_id));
   const now = useNow(server.is_paused);
-  const words = note(server, now);
+  // Why it is paused: another replica may have seen it.
+  const cause = server.is_paused ? server.error : null;
+  const lines = [note(server, now), cause, place(server)].filter((line) => line !== null);
   return (
     <>
       {view && (
@@ -34,11 +44,11 @@ function State({ server }: { server: GatewayServerView }) {
           {stateLabel(view)}
         </span>
       )}
-      {words && (
-        <div className={`dim ${css.cause}`}>
-          <UntrustedText>{words}</UntrustedText>
+      {lines.map((line) => (
+        <div key={line} className={`dim ${css.cause}`}>
+          <UntrustedText>{line}</UntrustedText>
         </div>
-      )}
+      ))}
     </>
   );
 }

@@ -1,8 +1,11 @@
-"""The proof by which a replica knows that a request was passed on by another one, and for whom.
+"""The proof by which a replica knows that a request comes from another one, and for whom.
 
-It signs method, target, headers that count, body, the caller, both replicas, a number and a time. A
-number is used once: the receiver remembers which it has seen of each sender, in a window. Times may
-differ by a minute between machines. Pure; used by forwarder.py and gateway/http_app.py.
+A request of a client is passed on to the replica that owns what it is about; a replica also sends
+requests of its own, to the endpoint of a server that runs at another one. Either proof signs
+method, target, body, the caller, both replicas, a number and a time, and of a request that is
+passed on also the headers that count. A number is used once: the receiver remembers which it has
+seen of each sender, in a window. Times may differ by a minute between machines. Pure; made by
+forwarder.py and gateway/replica_authorizer.py, checked by gateway/received_forwards.py.
 """
 
 from __future__ import annotations
@@ -37,13 +40,14 @@ class Claims(msgspec.Struct, frozen=True, array_like=True):
     """What a proof says."""
 
     sender: str
-    receiver: str
+    receiver: str  # the id of a replica, or its address
     number: int
     time: float  # wall time of the sender
-    caller: str
+    caller: str  # of the request that is passed on, or the name of the replica whose own it is
+    is_own: bool = False  # the replica's own request: nothing is passed on
 
 
-class ForwardRefused(Exception):
+class ProofRefused(Exception):
     """A proof is not valid; the text is for the audit log."""
 
 
@@ -61,7 +65,7 @@ def passed_headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 class ProofMaker:
-    """Signs what this replica passes on."""
+    """Signs requests to other replicas; one for each process, since it counts them."""
 
     def __init__(self, keys: tuple[str, ...], replica_id: str) -> None:
         self._keys = SigningKeys(keys, "forward")
@@ -82,15 +86,31 @@ class ProofMaker:
         caller: str,
         now: float,
     ) -> str:
+        """The proof of a request that is passed on."""
+        claims = Claims(self._replica_id, receiver, self._next(), now, caller)
+        return self._signed(claims, method, target, headers, body)
+
+    def make_own(
+        self, receiver: str, method: str, target: str, body: bytes, *, name: str, now: float
+    ) -> str:
+        """The proof of a request of the replica's own; its headers are not signed."""
+        claims = Claims(self._replica_id, receiver, self._next(), now, name, is_own=True)
+        return self._signed(claims, method, target, {}, body)
+
+    def _next(self) -> int:
         self._number += 1
-        claims = Claims(self._replica_id, receiver, self._number, now, caller)
+        return self._number
+
+    def _signed(
+        self, claims: Claims, method: str, target: str, headers: Mapping[str, str], body: bytes
+    ) -> str:
         raw = msgspec.json.encode(claims)
         signature = self._keys.sign(raw, *_parts(method, target, headers, body))
         return f"{base64.urlsafe_b64encode(raw).decode()}.{signature}"
 
 
 class ProofChecker:
-    """Accepts what other replicas pass on, once."""
+    """Accepts requests of other replicas, once."""
 
     def __init__(self, keys: tuple[str, ...], replica_id: str) -> None:
         self._keys = SigningKeys(keys, "forward")
@@ -108,22 +128,26 @@ class ProofChecker:
         headers: Mapping[str, str],
         body: bytes,
         now: float,
+        address: str | None = None,
     ) -> Claims:
-        """What a proof says.
+        """What a proof says; `address` is ours, as other replicas know it.
 
         Raises:
-            ForwardRefused: it is not valid, or was used before.
+            ProofRefused: it is not valid, or was used before.
             ForAnotherReplica: it is for another one.
         """
         claims, raw, signature = _read(proof)
-        if not self._keys.is_signed(signature, raw, *_parts(method, target, headers, body)):
-            raise ForwardRefused("a forward between replicas is not signed by a key of ours")
-        if claims.receiver != self._replica_id:
+        parts = _parts(method, target, {} if claims.is_own else headers, body)
+        if not self._keys.is_signed(signature, raw, *parts):
+            raise ProofRefused("a request between replicas is not signed by a key of ours")
+        if claims.is_own and claims.receiver != address:
+            raise ProofRefused("a request between replicas is for another address")
+        if not claims.is_own and claims.receiver != self._replica_id:
             raise ForAnotherReplica
-        if abs(now - claims.time) > MAX_SKEW_S:
-            raise ForwardRefused("a forward between replicas is too old, or a clock is wrong")
+        if not abs(now - claims.time) <= MAX_SKEW_S:
+            raise ProofRefused("a request between replicas is too old, or a clock is wrong")
         if not self._window(claims.sender, now).take(claims.number, now):
-            raise ForwardRefused("a forward between replicas was sent again")
+            raise ProofRefused("a request between replicas was sent again")
         return claims
 
     def _window(self, sender: str, now: float) -> _Window:
@@ -172,7 +196,7 @@ def _read(proof: str) -> tuple[Claims, bytes, str]:
         raw = base64.b64decode(encoded, altchars=b"-_", validate=True)
         return msgspec.json.decode(raw, type=Claims), raw, signature
     except (ValueError, binascii.Error):
-        raise ForwardRefused("a forward between replicas has no proof that can be read") from None
+        raise ProofRefused("a request between replicas has no proof that can be read") from None
 
 
 def _parts(method: str, target: str, headers: Mapping[str, str], body: bytes) -> list[bytes]:

@@ -1,8 +1,9 @@
-"""Requests of replicas at a real gateway: those that are forged are refused and noted."""
+"""Requests of a replica's own at another one: those that are forged are refused and noted."""
 
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,10 +16,12 @@ from yarl import URL
 import mcplens
 from mcplens.clock import SystemClock
 from mcplens.gateway.audit_log import AuditLog, tail
-from mcplens.gateway.replica_access import ReplicaAccess, ReplicaAuthorizer
+from mcplens.gateway.replica_authorizer import ReplicaAuthorizer
 from mcplens.gateway.server_handler import path_of
 from mcplens.gateway.singletons import detour_entry
-from mcplens.replicas.request_signing import HEADER, RequestSigner, RequestVerifier
+from mcplens.replicas.memory_store import MemoryStore
+from mcplens.replicas.replica import Replica
+from mcplens.replicas.request_proofs import PROOF_HEADER, ProofMaker
 from tests.gateway.harness import (
     NEW,
     OLD,
@@ -39,18 +42,18 @@ BODY = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
 async def holder(folder: Path) -> AsyncIterator[tuple[RunningGateway, Path]]:
     """A gateway that is open to other replicas, and its audit log."""
     log = folder / "audit.jsonl"
+    replica = another("first")
     async with (
-        running_gateway({NAME: STDIO_DEMO}, token="a-token-of-clients") as gateway,
+        running_gateway({NAME: STDIO_DEMO}, token="a-token-of-clients", replica=replica) as gateway,
         asyncio.timeout(PATIENCE_S),
     ):
         gateway.gateway.audit_log = AuditLog(log)
-        verifier = RequestVerifier([KEY], SystemClock())
-        gateway.app.replica_access = ReplicaAccess(verifier, lambda: gateway.origin)
         yield gateway, log
 
 
-def signer(key: str = KEY) -> RequestSigner:
-    return RequestSigner([key], "second", SystemClock())
+def another(name: str = "second") -> Replica:
+    clock = SystemClock()
+    return Replica(MemoryStore(clock), clock, name=name, keys=(KEY,))
 
 
 @pytest.mark.parametrize("version", [OLD, NEW])
@@ -61,7 +64,7 @@ async def test_a_replica_uses_a_server_of_another_like_any_other_server(
         (entry,) = entries_of({NAME: {**STDIO_DEMO, "singleton": True}})
         url = detour_entry(entry, gateway.origin).url
         assert url is not None
-        authorizer = ReplicaAuthorizer(signer(), gateway.origin)
+        authorizer = ReplicaAuthorizer(another(), SystemClock(), gateway.origin)
         options: dict[str, Any] = {"authorizer": authorizer, "protocol_version": version}
         async with mcplens.connect(url, sse_fallback=False, **options) as client:
             assert texts(await client.call_tool("add", {"a": 1, "b": 2})) == "3"
@@ -80,7 +83,7 @@ async def test_forged_changed_repeated_and_misdirected_requests_are_refused_and_
 
         async def post(value: str, path: str = path, body: bytes = BODY) -> tuple[int, str]:
             headers = {
-                HEADER: value,
+                PROOF_HEADER: value,
                 "Content-Type": "application/json",
                 "Accept": "application/json, text/event-stream",
             }
@@ -88,24 +91,27 @@ async def test_forged_changed_repeated_and_misdirected_requests_are_refused_and_
             async with session.post(url, data=body, headers=headers) as response:
                 return response.status, await response.text()
 
-        def signed(**changes: Any) -> str:
-            given = {"receiver": gateway.origin, "method": "POST", "path": path, "body": BODY}
-            return signer(changes.pop("key", KEY)).sign(**given | changes)
+        def signed(key: str = KEY, **changes: Any) -> str:
+            given: dict[str, Any] = {"receiver": gateway.origin, "method": "POST", "body": BODY}
+            given |= {"target": path, "name": "second", "now": SystemClock().wall()}
+            return ProofMaker((key,), secrets.token_hex(8)).make_own(**given | changes)
 
-        assert (await post("v1 forged 0 0 0"))[0] == 401
-        assert (await post(signed(key=OTHER)))[0] == 401
-        assert (await post(signed(receiver="http://10.0.0.9:1")))[0] == 401
-        assert (await post(signed(), body=BODY + b" "))[0] == 401
-        assert (await post(signed(path="/mcp"), path="/mcp"))[0] == 403
-        assert (await post(signed(path="/status"), path="/status"))[0] == 403
+        assert (await post("forged"))[0] == 403
+        assert (await post(signed(key=OTHER)))[0] == 403
+        assert (await post(signed(receiver="http://10.0.0.9:1")))[0] == 403
+        assert (await post(signed(receiver=gateway.gateway.replica.id)))[0] == 403
+        assert (await post(signed(now=SystemClock().wall() - 120)))[0] == 403
+        assert (await post(signed(), body=BODY + b" "))[0] == 403
+        assert (await post(signed(target="/mcp"), path="/mcp"))[0] == 403
+        assert (await post(signed(target="/status"), path="/status"))[0] == 403
         value = signed()
-        assert (await post(value))[0] != 401
-        status, text = await post(value)
-        assert status == 401
-        assert "the request came before" in text
+        assert (await post(value))[0] == 400  # there is no session yet
+        assert (await post(value))[0] == 403
         gateway.gateway.audit_log.close()  # type: ignore[union-attr]
         refused = [line for line in tail(log, 50) if line["outcome"] == "refused"]
-        assert len([line for line in refused if line["client"] == "?"]) == 7
+        reasons = [line["reason"] for line in refused if "between replicas" in line["reason"]]
+        assert len(reasons) == 9
+        assert "sent again" in reasons[0]
 
 
 def test_an_entry_of_another_replica_starts_nothing() -> None:
