@@ -64,7 +64,7 @@ def test_questions_and_tasks_in_all_their_forms_over_stdio(shell: Shell, tmp_pat
     run_all(shell, everything(tmp_path), MORE)
 
 
-@pytest.mark.parametrize("mode", ["streamableHttp", "sse"])
+@pytest.mark.parametrize("mode", ["streamableHttp", pytest.param("sse", marks=pytest.mark.soak)])
 async def test_all_19_tools_run_to_the_end_over_the_network(
     shell: Shell, tmp_path: Path, mode: Literal["streamableHttp", "sse"]
 ) -> None:

@@ -187,6 +187,11 @@ def test_a_command_is_called_as_the_lock_calls_it(server: Shell) -> None:
     assert ran.text.startswith("one: 1 additive\n")
     ran = server.run("lint", *options, "--format", "github", "--", *command)
     assert "file=mcp.lock,line=" in ran.text
+    server.config.write_text('{"mcpServers": {}}')
+    ran = server.run("lock", "--check")
+    assert ran.code == exit_codes.USAGE
+    assert "mcp.lock has the server 'one', which is not configured" in ran.err
+    assert "mcplens lock --check --as one -- COMMAND" in ran.err
 
 
 def test_no_secret_enters_a_lock_or_a_comparison(shell: Shell) -> None:

@@ -50,8 +50,10 @@ def test_what_is_read_is_of_jsons_types(text: str, value: Any) -> None:
         ("a: 1e999", 1, 4, "a", "too large"),
         ("a: " + "9" * 5000, 1, 4, "a", "too many digits"),
         ("a: \x07", 1, 4, "", "U.0007"),
-        ("a: b: c", 1, 5, "a", "mapping values"),
-        ("\tx", 1, 1, "", "cannot start any token"),
+        ("a: b: c", 1, 5, "a", "there is a ':' too many"),
+        ("a:\n  - b: 1\n   c: 2", 3, 4, "a", "the indentation does not match the lines above"),
+        ("a: 1\nb\nc: 2", 3, 1, "a", "a ':' is missing after a key"),
+        ("\tx", 1, 1, "", "there is a tab; indent with spaces"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place_and_key(

@@ -202,6 +202,14 @@ def test_crash(mcp_client):
     mcp_client.call_tool("broken-crash")
 
 
+@pytest.mark.mcp_server(["sh", "-c", "echo no key is set >&2; exit 4"])
+def test_dies(mcp_client): ...
+
+
+@pytest.mark.mcp_server(["sh", "-c", "exec sleep 60"], connection_timeout_s=0.3)
+def test_slow(mcp_client): ...
+
+
 @pytest.mark.mcp_server("no-such-server")
 def test_unknown(mcp_client): ...
 
@@ -215,8 +223,13 @@ def test_never_listens(mcp_client): ...
 def test_a_failure_is_reported_with_messages_and_stderr(project: pytest.Pytester) -> None:
     project.makepyfile(test_bad=FAILING)
     done = project.runpytest_subprocess("-q", "--mcp-trace-dir", "traces", timeout=100)
-    done.assert_outcomes(failed=3, errors=2)
+    done.assert_outcomes(failed=3, errors=4)
     text = done.stdout.str()
+    assert "stderr: no key is set" in text
+    assert "step by step: mcplens doctor -- sh -c" in text
+    assert "not connected within 0.3 s" in text
+    assert "connection_timeout_s=… of the mark mcp_server" in text
+    assert "def _establish" not in text  # no traceback through mcplens
     assert "structured.sum: expected 3, got 2" in text
     assert "MCP messages with mcplens.demo" in text
     assert "unknown key 'strutured'; did you mean 'structured'?" in text
@@ -485,8 +498,8 @@ def test_marked(mcp_client, assert_tool, request):
     sent = [event for event in mcp_client.kept_events() if type(event).__name__ == "FrameSent"]
     params = json.loads(sent[0].message.raw)["params"]
     if "claude-desktop" in request.node.name:
-        assert params["capabilities"] == {{}}
-        assert params["clientInfo"]["name"] == "claude-ai"
+        assert list(params["capabilities"]) == ["extensions"]
+        assert params["clientInfo"] == {{"name": "claude-ai", "version": "0.1.0"}}
         assert_tool("elicit-form", is_error=True, text="capability elicitation")
     elif "vscode" in request.node.name:
         assert len(params["capabilities"]) == 5

@@ -15,6 +15,8 @@ from mcplens.collections.test_file import read_test_file
 from mcplens.config.model import Configuration, Settings, Source
 from mcplens.config.profiles import ProfileValues
 from mcplens.errors import ConfigurationError
+from mcplens.events import FrameReceived
+from mcplens.protocol.frames import parse
 from mcplens.testing.expectations import problems
 from mcplens.testing.observation import Observation
 from mcplens.testing.outcomes import FileOutcome, StepOutcome
@@ -308,6 +310,23 @@ def test_events_that_were_not_all_kept_are_not_judged(key: str) -> None:
     seen.result, seen.is_cut = {}, True
     assert f"{key} cannot be judged" in problems({key: True}, seen, ValueMasker())[0]
     assert problems({"result": {}}, seen, ValueMasker()) == []
+
+
+def test_a_late_answer_to_the_handshake_is_not_a_message_of_the_test() -> None:
+    seen = Observation("call")
+    late = b'{"jsonrpc":"2.0","id":2,"error":{"code":-32022,"message":"not accepted"}}'
+    own = b'{"jsonrpc":"2.0","id":3,"result":{}}'
+    seen.events = [
+        FrameReceived(
+            message=parse(raw),
+            size_bytes=len(raw),
+            exchange_id=None,
+            request_seq=1,
+            purpose=purpose,
+        )
+        for raw, purpose in ((late, "handshake"), (own, "call"))
+    ]
+    assert seen.frames(ValueMasker(())) == [f"<- {own.decode()}"]
 
 
 async def test_each_file_is_run_once_and_has_a_trace_of_its_own(

@@ -86,7 +86,7 @@ def _came(error: InspectorError, evidence: Evidence) -> str:
     if error.code == "COMMAND_NOT_FOUND":
         text = text.partition("; install it")[0]
     if error.code == "SERVER_EXITED" and evidence.stderr:
-        text = text.partition("; its last words on stderr:")[0]
+        text = text.partition("; its last line on stderr:")[0]
     text = text.partition("; enforce_capabilities=False")[0]  # Python's word for --force
     attempts = error.details.get("attempts")
     if isinstance(attempts, int) and attempts > 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -58,8 +59,11 @@ def command(
     words: Sequence[str | None] = targets or ([None] if flags.server_command is not None else [])
     if targets and flags.server_command is not None:
         raise click.UsageError(f"two servers are given: {targets[0]}, and the command after --")
-    if not words:
-        words = list(known.contracts) if known is not None else project_servers(flags)
+    if not words and known is not None:
+        words = list(known.contracts)
+        _check_configured(flags, list(known.contracts), path, is_check)
+    elif not words:
+        words = project_servers(flags)
     _check_words(flags, words, path, name)
     found = [_fetch(flags, word, name) for word in words]
     if is_check:
@@ -77,6 +81,25 @@ def _known(path: str, is_check: bool) -> ContractSource | None:
     if is_check:
         raise CommandError(f"there is no {path}; write it with `mcplens lock TARGET`")
     return None
+
+
+def _check_configured(
+    flags: CommandOptions, names: Sequence[str], path: str, is_check: bool
+) -> None:
+    """The lock knows servers by name; what starts them is in the configuration."""
+    from mcplens.cli.target_resolution import is_understood
+    from mcplens.config.configuration import load_configuration
+
+    with as_command_error():
+        configuration = load_configuration(flags.config)
+    for name in names:
+        if configuration.find(name) is None and not is_understood(name):
+            verb = "lock --check" if is_check else "lock"
+            raise click.UsageError(
+                f"{path} has the server {name!r}, which is not configured: add it to the "
+                f"project's mcp.json, or say how it is started: "
+                f"mcplens {verb} --as {shlex.quote(name)} -- COMMAND"
+            )
 
 
 def _check_words(

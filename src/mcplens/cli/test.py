@@ -201,7 +201,8 @@ def _told(file: LoadedFile) -> list[str]:
     for server in content.servers:
         told = server if isinstance(server, str) else msgspec.json.encode(server).decode()
         lines.append(f"  the server {told}")
-    lines.append(f"  your variables {', '.join(content.variables) or '(none)'}")
+    names = ", ".join(content.variables)
+    lines.append(f"  your variables {names}" if names else "  none of your variables")
     if content.profiles:
         lines.append(f"  profiles {msgspec.json.encode(content.profiles).decode()}")
     for step in content.steps:

@@ -102,7 +102,8 @@ def conclusion(checks: Sequence[Check], words: str) -> tuple[str, str]:
     warnings = [check.title.lower() for check in checks if check.state == "warning"]
     command = f"mcplens {words}"
     if warnings:
-        return f"It works; look at {', '.join(warnings)}.", command
+        count = "a warning" if len(warnings) == 1 else f"{len(warnings)} warnings"
+        return f"It works, with {count}: {', '.join(warnings)}.", command
     return f"It works: {len(checks)} checks, nothing to fix.", command
 
 

@@ -187,7 +187,7 @@ def exit_check(attempt: Attempt) -> Check | None:
     tried = "closing its stdin"
     elapsed_s = exited.mono - attempt.began
     if exited.stopped_after_s is not None:
-        came = f"mcplens had to stop it after {exited.stopped_after_s:g} s"
+        came = "it did not end by itself, so mcplens stopped it"
         return Check("exit", "warning", tried, came, elapsed_s)
     how = exited.signal or f"exit code {exited.exit_code}"
     came = f"it ended with {how}"

@@ -66,6 +66,20 @@ def parse(text: str, *, deepest: int = _DEEPEST, resolve: Resolve | None = None)
     return _Reader(text, deepest, resolve or plain_value).read()
 
 
+# The parser's commonest messages, by how they begin, for somebody who does not know its grammar.
+_PLAIN: Final = {
+    "expected <block end>": "the indentation does not match the lines above",
+    "mapping values are not allowed": "there is a ':' too many; put text that has one in quotes",
+    "could not find expected ':'": "a ':' is missing after a key",
+    "found character '\\t'": "there is a tab; indent with spaces",
+}
+
+
+def _in_plain_words(problem: object) -> str:
+    text = str(problem)
+    return next((plain for start, plain in _PLAIN.items() if text.startswith(start)), text)
+
+
 class _Reader:
     """Makes nodes of the parser's events."""
 
@@ -93,7 +107,7 @@ class _Reader:
             return self._document()
         except MarkedYAMLError as problem:
             mark = problem.problem_mark or problem.context_mark
-            raise self._problem(str(problem.problem or problem.context), mark) from None
+            raise self._problem(_in_plain_words(problem.problem or problem.context), mark) from None
         except ReaderError as problem:
             place = position(self._text, problem.position)
             code = problem.character if isinstance(problem.character, int) else 0

@@ -11,6 +11,7 @@ import contextlib
 import inspect
 import os
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ from mcplens.collections.snapshots import Snapshots, comparable
 from mcplens.collections.test_file import TestFileProblem, TestStep, read_test_file, sentence
 from mcplens.collections.yaml_text import dump
 from mcplens.config.secret_keys import find_keys_by_server
+from mcplens.errors import InspectorError
 from mcplens.pytest_plugin.cassettes import cassette_of
 from mcplens.pytest_plugin.identities import Identity
 from mcplens.pytest_plugin.servers import McpServer
@@ -140,7 +142,11 @@ def connected(
         if additions is not None:
             additions.options, additions.secret_keys = dict(options), keys
         connection = connect_sync(server.target, bus=bus, server_id=server.name, **options)
-        client = connection.open()
+        try:
+            client = connection.open()
+        except InspectorError as error:
+            told = _not_connected(server, error, bus, keys)
+            raise pytest.fail.Exception(told, pytrace=False) from None
         try:
             is_async = inspect.iscoroutinefunction(getattr(request, "function", None))
             yield Session(client, bus, is_async, trace, keys)
@@ -150,6 +156,24 @@ def connected(
             if additions is not None:
                 client.run_in_loop(lambda _: additions.close())
             connection.close()
+
+
+def _not_connected(
+    server: McpServer, error: InspectorError, bus: Bus, secret_keys: tuple[str, ...]
+) -> str:
+    """Why there is no session: the error, what the server wrote, and what to try."""
+    masker = ValueMasker(secret_keys)
+    seen = Observation("test")
+    seen.take(bus, server.name, 0)
+    lines = [f"{server.name}: {masker.text(error.message)} ({error.code})"]
+    lines += [f"stderr: {line}" for line in seen.stderr(masker)]
+    if error.code == "CONNECTION_TIMEOUT":
+        lines.append("a server that needs longer: connection_timeout_s=… of the mark mcp_server")
+    if isinstance(server.target, list):
+        lines.append(f"step by step: mcplens doctor -- {masker.text(shlex.join(server.target))}")
+    elif isinstance(server.target, str):
+        lines.append(f"step by step: mcplens doctor {masker.text(shlex.quote(server.target))}")
+    return "\n".join(lines)
 
 
 def _record(

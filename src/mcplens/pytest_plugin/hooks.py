@@ -124,6 +124,7 @@ def mcp_identity(request: pytest.FixtureRequest) -> Identity | dict[str, Any]:
 def mcp_server(request: pytest.FixtureRequest, mcp_transport: str | None) -> Iterator[McpServer]:
     """The server of a test: from its mark, `--mcp-server`, `mcp_server` of the ini file, or the
     only server of the project's configuration. Over HTTP it runs for as long as the test."""
+    from mcplens.errors import InspectorError
     from mcplens.pytest_plugin.cassettes import cassette_of
     from mcplens.pytest_plugin.servers import running_server
 
@@ -132,8 +133,11 @@ def mcp_server(request: pytest.FixtureRequest, mcp_transport: str | None) -> Ite
         with cassette.server(request, mcp_transport) as server:
             yield server
         return
-    with running_server(request, mcp_transport) as server:
-        yield server
+    try:
+        with running_server(request, mcp_transport) as server:
+            yield server
+    except InspectorError as error:
+        raise pytest.fail.Exception(error.message, pytrace=False) from None
 
 
 @pytest.fixture

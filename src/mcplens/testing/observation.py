@@ -31,8 +31,8 @@ from mcplens.protocol.frames import Frame, Kind, Malformed
 _MOST_FRAMES: Final = 12
 _MOST_LINES: Final = 20
 _LONGEST: Final = 1_000
-# Messages that the client sends on its own account.
-_OWN: Final = frozenset({"catalog", "heartbeat", "listening"})
+# Messages that the client sends on its own account; an answer to the handshake may come late.
+_OWN: Final = frozenset({"handshake", "catalog", "heartbeat", "listening"})
 
 
 class Said(msgspec.Struct, frozen=True):
