@@ -70,6 +70,9 @@ def test_an_app_uses_every_message_and_traffic_joins_both_lanes(
         _decide(page, app)
         press("Fullscreen", 'ui/request-display-mode → {"mode":"fullscreen"}')
         expect(app.get_by_text("displayMode: fullscreen")).to_be_visible()
+        height = page.locator("iframe").evaluate("(one) => one.clientHeight")
+        assert height > 800
+        expect(log).to_contain_text(f'"height":{height}}}}}')
         page.get_by_role("button", name="Back to inline").click()
         expect(app.get_by_text("displayMode: inline")).to_be_visible()
         _check_traffic(window)
@@ -108,6 +111,10 @@ def _check_traffic(window: Watched) -> None:
     rows, field = all_rows(page), page.get_by_label("Filter traffic")
     field.fill("ui/initialize")
     expect(rows.filter(has_text="app: ui/initialize")).to_be_visible()
+    # The request and its answer.
+    expect(
+        page.get_by_role("status").filter(has_text=re.compile(r"^2 of \d+ messages$"))
+    ).to_be_visible()
     window.shoot("app traffic")
     # The message of the app, and the request to the server that was made for it.
     field.fill("app-roll")

@@ -92,5 +92,5 @@ def test_a_map_that_needs_the_network_says_so(browser: Browser, real: Site) -> N
         page.get_by_role("button", name="Run").click()
         reason = page.get_by_role("note").filter(has_text="The app never sent ui/initialize")
         expect(reason).to_contain_text("https://cesium.com")
-        expect(reason).to_contain_text("check that this computer can reach it")
+        expect(reason).to_contain_text("check that this computer can reach them")
         window.shoot("app map")

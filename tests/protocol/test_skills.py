@@ -140,6 +140,9 @@ def test_a_list_warns_of_equal_names_and_of_nested_skills_that_a_manifest_lacks(
     assert "another skill is named" in twin.findings[0].text
     assert twin.problem is None
     assert f"the manifest lacks {inner_uri}" in (outer.problem or "")
+    same = [skill(), skill()]
+    check_list(same)
+    assert all("is listed 2 times" in (one.problem or "") for one in same)
 
 
 def test_what_a_skill_asks_for_is_named() -> None:
@@ -170,10 +173,11 @@ def test_a_folder_is_compared_with_the_manifest() -> None:
     children = [
         DirectoryEntry(f"{FOLDER}/SKILL.md", "SKILL.md"),
         DirectoryEntry(f"{FOLDER}/secret.txt", "secret.txt"),
-        DirectoryEntry(f"{FOLDER}/references", "references", is_directory=True),
+        DirectoryEntry(f"{FOLDER}/references/", "references", is_directory=True),
     ]
     texts = [finding.text for finding in compare_directory(skill(), children)]
     assert texts == [
+        f"the folder {FOLDER}/references/ must not end with a slash",
         "references/A.md is in the manifest and not in the folder",
         "secret.txt is in the folder and not in the manifest",
     ]

@@ -9,6 +9,7 @@ import pytest
 import mcplens
 from mcplens.errors import InspectorError, ProtocolError, ServerError, SkillMismatch
 from mcplens.protocol.skill_files import digest_of
+from mcplens.session.skill_verification import VerificationTotals, verify_skills
 
 from .scripted import EVERYTHING, LEGACY, STATELESS, Refuse, Rig, ScriptedServer
 
@@ -118,6 +119,40 @@ async def test_a_list_that_never_ends_stops_at_a_repeated_cursor_or_at_the_budge
             found = await one.client.list_skills(budget)
             assert words in (found.cut or "")
             assert len(found) <= 3
+
+
+async def test_a_server_with_skills_and_without_resources_is_told_that_files_are_out_of_reach() -> (
+    None
+):
+    capabilities: dict[str, Any] = {"extensions": {EXTENSION: {}}}
+    server = ScriptedServer({"skills/list": complete(skills=[])}, capabilities=capabilities)
+    async with Rig(server) as one:
+        (finding,) = (await one.client.list_skills()).findings
+        assert "does not declare resources" in finding.text
+        (hello,) = server.sent("initialize")
+        assert hello["params"]["capabilities"]["extensions"][EXTENSION] == {}
+
+
+async def test_verification_counts_the_bytes_that_came_and_not_those_that_a_manifest_claims() -> (
+    None
+):
+    files = [
+        {"uri": f"{FOLDER}/{name}", "digest": digest_of(b"x"), "size": 1}
+        for name in ("SKILL.md", "a", "b", "c")
+    ]
+
+    def large(request: dict[str, Any]) -> Any:
+        return complete(contents=[{"uri": request["params"]["uri"], "text": "x" * 1000}])
+
+    async with rig(
+        skills__get=complete(skill=entry(resources=files)), resources__read=large
+    ) as one:
+        skill = await one.client.get_skill(f"{FOLDER}/SKILL.md")
+        totals = VerificationTotals()
+        verdicts = [each async for each in verify_skills(one.client, [skill], totals, 1500)]
+        assert [each.status for each in verdicts] == ["mismatch"] * 2 + ["not-read"] * 2
+        assert (totals.bytes, totals.cut) == (2000, "stopped at 1,500 bytes")
+        assert len(one.server.sent("resources/read")) == 2
 
 
 async def test_a_server_that_does_not_declare_skills_is_never_asked() -> None:

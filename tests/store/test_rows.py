@@ -31,6 +31,7 @@ from mcplens.store.blocks import pack, unpack
 from mcplens.store.row_decoding import decode_row
 from mcplens.store.row_encoding import RowEncoder
 from mcplens.store.rows import NO_LINKS, Row
+from mcplens.store.run_facts import RunFacts
 from mcplens.store.truncation import short_id, short_method
 from mcplens.web.event_rows import encoded, event_view
 from tests.store.samples import KINDS, REPLY, REQUEST, received, sample, sent
@@ -51,6 +52,13 @@ AnEvent = TypeVar("AnEvent", bound=Event)
 def at(event: AnEvent, seq: int = 1) -> AnEvent:
     """The event with a place."""
     return msgspec.structs.replace(event, run_id="run", seq=seq, wall=1.0, mono=2.0, server_id="s")
+
+
+def test_messages_of_servers_and_of_apps_count_as_messages_of_a_run() -> None:
+    facts = RunFacts("run")
+    for row in stored_rows(sample(kind, seq) for seq, kind in enumerate(KINDS, 1)):
+        facts.add(row)
+    assert facts.message_count == 4
 
 
 def test_there_is_a_sample_of_every_kind_with_every_field() -> None:

@@ -114,6 +114,28 @@ async def test_documents_make_room_for_newer_ones(
             assert answer.status == status
 
 
+async def test_what_is_too_large_of_an_app_or_too_much_is_refused(
+    web: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with web.page() as page:
+        app = await opened(page)
+        monkeypatch.setattr(kept_apps, "MOST_MESSAGE_BYTES", 20)
+        text = '{"jsonrpc":"2.0","id":1,"method":"resources/list"}'
+        for command, fields in (("RecordAppMessage", {"side": "app"}), ("RequestForApp", {})):
+            with pytest.raises(Refusal, match="the message has 50 bytes; 20 are the most"):
+                await page.ask(command, app_id=app["app_id"], text=text, **fields)
+        monkeypatch.setattr(kept_apps, "MOST_DOCUMENT_BYTES", 100)
+        with pytest.raises(Refusal, match=r"the app has [\d,]+ bytes; 100 are the most"):
+            await opened(page)
+        kept = web.workspace.apps.find(app["app_id"])
+        for _ in range(kept_apps.MOST_VIOLATIONS + 10):
+            web.workspace.apps.violated(kept.report_key, {"blocked-uri": "https://a.example"})
+        monkeypatch.undo()
+        await page.ask("RecordAppMessage", app_id=app["app_id"], side="app", text=text)
+        await page.until(lambda: events(page, "AppMessageReceived"))  # they came before it
+        assert len(events(page, "AppPolicyViolated")) == kept_apps.MOST_VIOLATIONS
+
+
 async def test_an_ipv6_address_is_in_brackets_in_policies(web: Site) -> None:
     async with web.page() as page:
         app = await opened(page)
@@ -242,3 +264,16 @@ async def test_a_completion_for_an_app_is_a_question_that_goes_with_the_app(web:
         with pytest.raises(Refusal, match="cancelled by the user"):
             await answer
         await page.until(lambda: not waiting())
+        # Nor is anybody asked on behalf of a server that was disconnected, and the app is told.
+        answer = asking()
+        await page.until(waiting)
+        await page.ask("Disconnect", server_id=SERVER)
+        refusal = (await answer)["error"]["message"]
+        assert refusal == "the connection ended while sampling/createMessage was being answered"
+        await page.until(lambda: not waiting())
+        closed = await page.until(lambda: [*map(outcome, events(page, "QuestionClosed"))][2:])
+        assert closed == ["withdrawn"]
+
+
+def outcome(event: dict[str, Any]) -> str:
+    return str(event["detail"]["outcome"])

@@ -1,7 +1,8 @@
 """Requests whose params and results pass through undecoded, for a gateway.
 
 They share queue, deadlines, links and events with all other requests. What the server asks or
-notifies because of such a call goes to the call's own hooks. Called by downstream/.
+notifies because of such a call goes to the call's own hooks. Called by downstream/, and by
+web/api/apps.py for what apps ask.
 """
 
 from __future__ import annotations
@@ -165,10 +166,11 @@ class RawCalls:
         self._requests.withdraw(entry)
 
     async def answer_question(self, question: ServerRequest) -> Any:
-        """Answer a question of a task's by the client's own handlers.
+        """Answer a question of a task's, or of an app's, by the client's own handlers.
 
         Raises:
             ServerError: there is no handler for it, or it refuses.
+            CancelledRequest: the connection ended meanwhile.
         """
         return await self._ask(question)
 

@@ -201,6 +201,8 @@ class ServerRequests:
             CancelledRequest: the connection ended meanwhile.
         """
         handler = self._handler_for(request.method, request.call_id)
+        if request.origin == "app":  # its host answers, whatever was declared to the server
+            handler = self._own_handlers.get(request.method)
         if handler is None:
             raise ServerError(METHOD_NOT_FOUND, f"{request.method} is not supported")
         session = self._connection.session

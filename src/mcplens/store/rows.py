@@ -16,6 +16,8 @@ from mcplens.events import AnyEvent, Event
 from mcplens.protocol.frames import RequestId
 
 FRAME_KINDS: Final = frozenset({"FrameSent", "FrameReceived"})
+# What counts as a message of a run: those with a server, and those between an app and its host.
+MESSAGE_KINDS: Final = FRAME_KINDS | {"AppMessageReceived", "AppMessageSent"}
 
 
 class Row(msgspec.Struct, frozen=True, array_like=True, gc=False):

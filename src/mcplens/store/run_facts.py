@@ -13,12 +13,11 @@ import msgspec
 from mcplens.events import ClientIntroduced, EraDecided, ServerIntroduced
 from mcplens.protocol.frames import RequestId
 from mcplens.store.row_decoding import decode_row
-from mcplens.store.rows import Row
+from mcplens.store.rows import MESSAGE_KINDS, Row
 
 # As many as a person looks through; older ones of a session that answers nothing are not listed.
 MAX_OPEN: Final = 500
 
-_FRAMES: Final = frozenset({"FrameSent", "FrameReceived"})
 _DECODED: Final = frozenset({"ClientIntroduced", "ServerIntroduced", "EraDecided"})
 
 
@@ -56,7 +55,7 @@ class RunFacts:
     def add(self, row: Row) -> None:
         self.last_seq = row.seq
         kind = row.kind
-        if kind in _FRAMES:
+        if kind in MESSAGE_KINDS:
             self.message_count += 1
             if row.detail is not None and "malformed" in row.detail:
                 self.problem_count += 1

@@ -21,7 +21,7 @@ from mcplens.store.pins import find_pin
 from mcplens.store.replay import is_request
 from mcplens.store.row_decoding import StoredEvent, decode_row
 from mcplens.store.row_encoding import RowEncoder, exact_row
-from mcplens.store.rows import FRAME_KINDS, Row
+from mcplens.store.rows import MESSAGE_KINDS, Row
 from mcplens.web.api.events import EventPage, EventView, MatchesView, RunPage, RunView
 from mcplens.web.event_rows import event_view
 from mcplens.web.thread_pool import run_in_thread
@@ -105,7 +105,7 @@ def _message_counts(history: History, runs: list[RunSummary]) -> dict[str, int]:
             continue
         left -= run.event_count
         rows = history.scan(Filter(run_id=run.run_id))
-        counts[run.run_id] = sum(row.kind in FRAME_KINDS for _, row in rows)
+        counts[run.run_id] = sum(row.kind in MESSAGE_KINDS for _, row in rows)
     return counts
 
 

@@ -83,11 +83,9 @@ export class AppHost {
   private allowance = BURST;
   private counted = performance.now();
   private flood = { since: 0, last: Number.NEGATIVE_INFINITY, dropped: 0, told: 0 };
-  private toldMode: DisplayMode;
 
   constructor(private readonly options: HostOptions) {
-    this.toldMode = options.context.displayMode as DisplayMode;
-    this.state = initialState(this.toldMode);
+    this.state = initialState(options.context.displayMode as DisplayMode);
   }
 
   subscribe = (listener: () => void): (() => void) => {
@@ -326,9 +324,9 @@ export class AppHost {
 
   /** Tells the app its mode, if it is another than it was told. */
   private tellMode(): void {
-    const { displayMode } = this.state;
-    if (!this.isReady || displayMode === this.toldMode) return;
-    this.toldMode = displayMode;
+    const { displayMode, toldMode } = this.state;
+    if (!this.isReady || displayMode === toldMode) return;
+    this.set({ toldMode: displayMode });
     this.notify("host-context-changed", { displayMode });
   }
 
@@ -407,12 +405,12 @@ export class AppHost {
     if (this.isReady) this.notify("tool-input-partial", { arguments: given });
   }
 
-  changeContext(changed: Record<string, unknown>): void {
-    const mode = changed.displayMode as DisplayMode | undefined;
-    if (mode) {
-      this.toldMode = mode;
-      this.set({ displayMode: mode });
-    }
+  /** Tells the app what changed; its mode only if it is another than it was told. */
+  changeContext({ displayMode, ...others }: Record<string, unknown>): void {
+    const mode = displayMode as DisplayMode | undefined;
+    const isOther = mode !== undefined && mode !== this.state.toldMode;
+    if (isOther) this.set({ displayMode: mode, toldMode: mode });
+    const changed = isOther ? { ...others, displayMode: mode } : others;
     if (this.isReady && Object.keys(changed).length > 0)
       this.notify("host-context-changed", changed);
   }

@@ -1,16 +1,17 @@
 // What an app said and wanted, and what it runs under: shown below it, and sent nowhere.
 import { Button, Tabs } from "@mantine/core";
 import { useState } from "react";
-import type { AppView } from "../api/types";
+import type { AppFindingView, AppView } from "../api/types";
 import { JsonTree } from "../components/JsonTree";
 import { TruncatedList } from "../components/TruncatedList";
 import { UntrustedText } from "../components/UntrustedText";
 import { Content } from "../content/Content";
 import { errorMessage } from "../values/format";
+import { visible } from "../values/hiddenCharacters";
 import type { AppHost } from "./AppHost";
 import css from "./AppPanel.module.css";
 import type { AppState, AppTool } from "./appState";
-import { type Violation, violationWords } from "./blankReason";
+import { knownLines, type Violation, violationWords } from "./blankReason";
 
 function Messages({ state, serverId }: { state: AppState; serverId: string }) {
   return (
@@ -57,35 +58,46 @@ function OwnTools({ host, tools }: { host: AppHost; tools: AppTool[] }) {
   );
 }
 
-function Policy({ view, violations }: { view: AppView; violations: Violation[] }) {
+/** Lines with a title above them; nothing where there are none. */
+function Lines({ title, lines }: { title: string; lines: string[] }) {
+  if (lines.length === 0) return null;
   return (
-    <div className="stack">
-      {violations.length > 0 && (
-        <TruncatedList
-          label="Blocked"
-          className={css.list ?? ""}
-          lines={violations.map(violationWords)}
-        />
-      )}
-      {view.findings.length > 0 && (
-        <TruncatedList
-          label="Findings"
-          className={css.list ?? ""}
-          lines={view.findings.map(({ text, line }) => (line ? `Line ${line}: ${text}` : text))}
-        />
-      )}
-      {view.permissions.length > 0 && (
-        <p className="dim">
-          It asks for {view.permissions.join(", ")}, which is granted behind Host.
-        </p>
-      )}
-      <ul className={`${css.list} mono`} aria-label="Content-Security-Policy">
-        {view.policy.split("; ").map((part) => (
-          <li key={part}>{part}</li>
-        ))}
-      </ul>
+    <div className="stack tight">
+      <h4 className="section-title">{title}</h4>
+      <TruncatedList label={title} className={css.list ?? ""} lines={lines.map(visible)} />
     </div>
   );
+}
+
+function Policy({ view, violations, findings }: PolicyProps) {
+  return (
+    <div className="stack">
+      <Lines title="Blocked" lines={violations.map(violationWords)} />
+      <Lines
+        title="Findings"
+        lines={findings.map(({ text, line }) => (line ? `Line ${line}: ${text}` : text))}
+      />
+      {view.permissions.length > 0 && (
+        <p className="dim">
+          It asks for {visible(view.permissions.join(", "))}. You can grant this under Host.
+        </p>
+      )}
+      <div className="stack tight">
+        <h4 className="section-title">Content-Security-Policy</h4>
+        <ul className={`${css.list} mono`} aria-label="Content-Security-Policy">
+          {view.policy.split("; ").map((part) => (
+            <li key={part}>{part}</li>
+          ))}
+        </ul>
+      </div>
+    </div>
+  );
+}
+
+interface PolicyProps {
+  view: AppView;
+  violations: Violation[];
+  findings: AppFindingView[];
 }
 
 interface Props {
@@ -96,13 +108,14 @@ interface Props {
 }
 
 export function AppReport({ view, host, state, violations }: Props) {
+  const { known, others } = knownLines(violations, view.findings);
   const said = state.messages.length + (state.modelContext ? 1 : 0);
   const counts = {
     messages: said,
     log: state.logs.length,
     refused: state.refusals.length,
     tools: state.tools?.length ?? 0,
-    policy: violations.length + view.findings.length,
+    policy: violations.length + others.length,
   };
   const tab = (value: keyof typeof counts, label: string) =>
     (counts[value] > 0 || value === "policy") && (
@@ -121,7 +134,7 @@ export function AppReport({ view, host, state, violations }: Props) {
         {tab("refused", "Refused")}
       </Tabs.List>
       <Tabs.Panel value="policy">
-        <Policy view={view} violations={violations} />
+        <Policy view={view} violations={known} findings={others} />
       </Tabs.Panel>
       <Tabs.Panel value="messages">
         <Messages state={state} serverId={view.server_id} />
@@ -136,7 +149,7 @@ export function AppReport({ view, host, state, violations }: Props) {
         <TruncatedList
           label="Refused"
           className={css.list ?? ""}
-          lines={state.refusals.map(({ method, reason }) => `${method}: ${reason}`)}
+          lines={state.refusals.map(({ method, reason }) => visible(`${method}: ${reason}`))}
         />
       </Tabs.Panel>
     </Tabs>

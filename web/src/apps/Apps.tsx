@@ -29,7 +29,7 @@ import css from "./Apps.module.css";
 
 const row = (item: Item<Tool>) => (
   <>
-    <div className="cut">
+    <div className={`cut ${css.name}`}>
       <UntrustedText>{itemTitle(item.value, item.key)}</UntrustedText>
     </div>
     <div className="cut mono dim">

@@ -1,6 +1,6 @@
 // One app in one host: why it is blank, its frame, what it wants and what it said.
 import { Button } from "@mantine/core";
-import { type ReactNode, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { Link } from "react-router";
 import type { CallView } from "../api/types";
 import { useCallResult } from "../calls/useCallResult";
@@ -12,6 +12,7 @@ import { ring, useRingVersion } from "../state/events";
 import { pathTo } from "../state/navigation";
 import { useInspector } from "../state/store";
 import { pluralize } from "../values/format";
+import { visible } from "../values/hiddenCharacters";
 import { fieldsOf, type JsonObject } from "../values/jsonObject";
 import type { AppHost } from "./AppHost";
 import css from "./AppPanel.module.css";
@@ -20,7 +21,7 @@ import type { AppRun } from "./appDifferences";
 import type { AppState, Consent } from "./appState";
 import { blankReason, sizeNote, type Violation, violationsOf } from "./blankReason";
 import type { HostSettings } from "./hostSettings";
-import { allowOf, type RunningApp, useApp } from "./useApp";
+import { allowOf, type RunningApp, useApp, useHostState } from "./useApp";
 
 // A click that was meant for the app must not agree to what has just appeared in its place.
 const AGREE_MS = 700;
@@ -34,12 +35,6 @@ const PHASES: Record<AppState["phase"], string> = {
   closing: "closing",
   closed: "closed",
 };
-
-const nothing = (): (() => void) => () => {};
-
-function useHostState(host: AppHost | null): AppState | null {
-  return useSyncExternalStore(host?.subscribe ?? nothing, () => host?.state ?? null);
-}
 
 /** Tells the app about the call of its tool as it goes on. */
 function FollowedCall({ host, call }: { host: AppHost | null; call: CallView }) {
@@ -119,46 +114,58 @@ export function Consents({ host, consents }: { host: AppHost; consents: Consent[
   }, [shown]);
   const words = ({ url, files }: Consent): string =>
     url ?? (files ?? []).map(({ name }) => name).join(", ");
-  return consents.map((consent) => (
-    <Callout key={consent.key} tone="info">
-      <div className="row wrap">
-        <span className={`grow ${css.consent}`}>
-          The app wants to {consent.url ? "open" : "save"}{" "}
-          <span className="mono">
-            <UntrustedText>{words(consent)}</UntrustedText>
-          </span>
-        </span>
-        <Button
-          variant="default"
-          disabled={seen !== shown}
-          onClick={() => host.decide(consent, true)}
-        >
-          {consent.url ? "Open" : "Save"}
-        </Button>
-        <Button variant="subtle" color="gray" onClick={() => host.decide(consent, false)}>
-          Decline
-        </Button>
-      </div>
-    </Callout>
-  ));
+  if (consents.length === 0) return null;
+  return (
+    <div className={`stack ${css.consents}`}>
+      {consents.map((consent) => (
+        <Callout key={consent.key} tone="info">
+          <div className="row wrap">
+            <span className={`grow ${css.consent}`}>
+              The app wants to {consent.url ? "open" : "save"}{" "}
+              <span className="mono">
+                <UntrustedText>{words(consent)}</UntrustedText>
+              </span>
+            </span>
+            <div className="row">
+              <Button
+                variant="default"
+                className={css.agree}
+                disabled={seen !== shown}
+                onClick={() => host.decide(consent, true)}
+              >
+                {consent.url ? "Open" : "Save"}
+              </Button>
+              <Button variant="subtle" color="gray" onClick={() => host.decide(consent, false)}>
+                Decline
+              </Button>
+            </div>
+          </div>
+        </Callout>
+      ))}
+    </div>
+  );
 }
 
 interface HeadProps {
   app: RunningApp;
   state: AppState | null;
+  /** Whether it is known why it shows nothing. */
+  isExplained: boolean;
   serverId: string;
   onReload(): void;
   children: ReactNode;
 }
 
-function Head({ app, state, serverId, onReload, children }: HeadProps) {
+function Head({ app, state, isExplained, serverId, onReload, children }: HeadProps) {
   const { host } = app;
+  const phase = state ? PHASES[state.phase] : null;
   return (
     <div className={css.head}>
       <span className="dim grow">
         {state ? (
           <>
-            <UntrustedText>{state.name ?? "App"}</UntrustedText>, {PHASES[state.phase]} ·{" "}
+            <UntrustedText>{state.name ?? "App"}</UntrustedText>,{" "}
+            {isExplained && phase === PHASES.loading ? "not started" : phase} ·{" "}
             <Link to={`${pathTo(serverId, "traffic")}?app=${app.view?.app_id ?? ""}`}>
               {pluralize(state.count, "message")}
             </Link>
@@ -197,7 +204,6 @@ interface StageProps {
 function Stage({ app, state, settings, width }: StageProps) {
   const { view, host, frame, proxyUrl } = app;
   if (!view || !proxyUrl || state?.phase === "closed") return null;
-  const isInline = (state?.displayMode ?? "inline") === "inline";
   const isWhole = state?.displayMode === "fullscreen";
   const height = Math.min(state?.size?.height ?? START_HEIGHT, settings.maxHeight);
   const isBare = view.prefers_border === false;
@@ -218,7 +224,7 @@ function Stage({ app, state, settings, width }: StageProps) {
             key={view.app_id}
             ref={(element) => {
               frame.current = element;
-              if (element) element.style.height = isInline ? `${Math.max(height, 1)}px` : "";
+              if (element) element.style.height = isWhole ? "" : `${Math.max(height, 1)}px`;
             }}
             className={`${css.frame} ${isBare ? css.bare : ""}`}
             title={`App of ${view.tool}`}
@@ -273,12 +279,19 @@ export function HostedApp(props: Props) {
   const reason = blankReason({ ...app, unreachable, state, violations, findings, domains });
   const note = state && sizeNote(state, isDue);
   const problem = state?.problem;
+  const warning = problem ?? reason ?? note;
   useEffect(() => {
     onRun?.({ view, state, violations, reason, settings });
   }, [onRun, view, state, violations, reason, settings]);
   return (
     <div className={css.panel}>
-      <Head app={app} state={state} serverId={serverId} onReload={() => setTurn(turn + 1)}>
+      <Head
+        app={app}
+        state={state}
+        isExplained={reason !== null}
+        serverId={serverId}
+        onReload={() => setTurn(turn + 1)}
+      >
         {actions}
       </Head>
       {controls}
@@ -288,7 +301,7 @@ export function HostedApp(props: Props) {
         ) : (
           host && state?.phase === "initialized" && <ByHand host={host} draft={draft} />
         )}
-        {(problem ?? reason ?? note) && <Callout>{problem ?? reason ?? note}</Callout>}
+        {warning && <Callout>{visible(warning)}</Callout>}
         {state?.phase === "closed" && !problem && <p className="dim">The app was closed.</p>}
         <Stage app={app} state={state} settings={settings} width={width} />
         {!isBrief && view && host && state && (

@@ -121,6 +121,23 @@ describe("the host of an app", () => {
     expect(unable.request).not.toHaveBeenCalled();
   });
 
+  it("bounds what runs and waits at once, and takes no log that it does not advertise", async () => {
+    const able = played({ request: () => new Promise(() => {}) });
+    await able.begin();
+    for (let i = 0; i < 8; i += 1) await able.ask("tools/call", { name: "x" });
+    const ninth = await able.ask("tools/call", { name: "x" });
+    expect(ninth?.error?.message).toBe("8 requests are running already");
+    for (let i = 0; i < 8; i += 1) await able.ask("ui/open-link", { url: "https://a.example" });
+    const more = await able.ask("ui/open-link", { url: "https://a.example" });
+    expect(more?.error?.message).toBe("too many links and files wait already");
+    expect(able.host.state.consents).toHaveLength(8);
+    const unable = played({ capabilities: [] });
+    await unable.begin();
+    unable.host.receive({ jsonrpc: "2.0", method: "notifications/message", params: { data: "x" } });
+    expect(unable.host.state.logs).toEqual([]);
+    expect(unable.host.state.refusals.at(-1)?.reason).toBe("logging is not advertised");
+  });
+
   it("opens links and saves files only after a click", async () => {
     const { host, ask, begin, openLink, saveFile, posted } = played();
     await begin();
@@ -207,9 +224,11 @@ describe("the host of an app", () => {
     host.receive(READY);
     const listing = posted.at(-1);
     expect(listing?.method).toBe("tools/list");
-    host.receive({ jsonrpc: "2.0", id: listing?.id, result: { tools: [{ name: "count" }, 3] } });
+    const many = Array.from({ length: 60 }, () => ({ name: "count" }));
+    host.receive({ jsonrpc: "2.0", id: listing?.id, result: { tools: [3, ...many] } });
     await new Promise((done) => setTimeout(done));
-    expect(host.state.tools).toEqual([{ name: "count" }]);
+    expect(host.state.tools).toHaveLength(50);
+    expect(host.state.tools?.[0]).toEqual({ name: "count" });
     const called = host.callTool("count", {});
     host.receive({ jsonrpc: "2.0", id: posted.at(-1)?.id, error: { code: 1, message: "no" } });
     await expect(called).rejects.toThrow("no");

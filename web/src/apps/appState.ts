@@ -22,6 +22,8 @@ export interface AppState {
   modes: string[];
   size: { width?: number; height?: number } | null;
   displayMode: DisplayMode;
+  /** The mode that the app was told. */
+  toldMode: DisplayMode;
   consents: Consent[];
   /** Shown, and sent nowhere. */
   messages: unknown[];
@@ -58,6 +60,7 @@ export const initialState = (displayMode: DisplayMode): AppState => ({
   modes: [],
   size: null,
   displayMode,
+  toldMode: displayMode,
   consents: [],
   messages: [],
   modelContext: null,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { AppFindingView } from "../api/types";
 import { type AppState, initialState } from "./appState";
-import { blankReason, sizeNote, violationsOf, violationWords } from "./blankReason";
+import { blankReason, knownLines, sizeNote, violationsOf, violationWords } from "./blankReason";
 
 const state = (part: Partial<AppState> = {}): AppState => ({ ...initialState("inline"), ...part });
 const facts = {
@@ -73,6 +73,16 @@ describe("a blank app is explained in one sentence", () => {
   });
   it("but not before it had time", () => {
     expect(blankReason({ ...facts, isDue: false })).toBeNull();
+  });
+});
+
+it("joins a violation with the line where the HTML has it, and says nothing twice", () => {
+  const blocked = finding("undeclared-origin", `${SCRIPT} is blocked by script-src`, 6);
+  const other = finding("refused-domain", `${SCRIPT} in csp.resourceDomains is left out`);
+  const violations = [{ directive: "script-src", blocked: SCRIPT, line: null }];
+  expect(knownLines(violations, [blocked, other])).toEqual({
+    known: [{ directive: "script-src", blocked: SCRIPT, line: 6 }],
+    others: [other],
   });
 });
 

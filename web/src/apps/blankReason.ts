@@ -40,6 +40,20 @@ export function violationWords({ directive, blocked, line }: Violation): string 
   return `${directive} blocks ${blocked}${where}: declare ${declared} in csp.${list} of the resource`;
 }
 
+/** Whether the check of the HTML foretold a violation. */
+const isForetold = ({ blocked }: Violation, { code, text }: AppFindingView): boolean =>
+  code === "undeclared-origin" && text.startsWith(`${blocked} `);
+
+/** Violations with the lines that the check of the HTML knows, and what else it found. */
+export function knownLines(violations: Violation[], findings: AppFindingView[]) {
+  const known = violations.map((one) => ({
+    ...one,
+    line: one.line ?? findings.find((finding) => isForetold(one, finding))?.line ?? null,
+  }));
+  const others = findings.filter((finding) => !violations.some((one) => isForetold(one, finding)));
+  return { known, others };
+}
+
 interface Facts {
   /** Why it could not be opened. */
   problem: string | null;
@@ -62,15 +76,15 @@ function neverBegan({ violations, findings, domains }: Facts): string {
   // Libraries try whether eval works, and go on without it.
   const blocked = script?.blocked === "eval" ? null : script;
   const misplaced = found(findings, "policy-on-tool") ? " The csp on the tool is ignored." : "";
-  const known = findings.find(({ text }) => blocked && text.startsWith(`${blocked.blocked} `));
   if (blocked) {
-    const line = blocked.line ?? known?.line ?? null;
-    return `The app is blank because ${violationWords({ ...blocked, line })}.${misplaced}`;
+    const words = knownLines([blocked], findings).known.map(violationWords).join();
+    return `The app is blank because ${words}.${misplaced}`;
   }
   const needed = domains.filter(({ key, refusal }) => key === "resourceDomains" && !refusal);
   if (needed.length > 0) {
-    const hosts = [...new Set(needed.map(({ value }) => value))].slice(0, 3).join(", ");
-    return `The app never sent ui/initialize: it loads code from ${hosts}, so check that this computer can reach it.`;
+    const hosts = [...new Set(needed.map(({ value }) => value))].slice(0, 3);
+    const them = hosts.length > 1 ? "them" : "it";
+    return `The app never sent ui/initialize: it loads code from ${hosts.join(", ")}, so check that this computer can reach ${them}.`;
   }
   const storage = found(findings, "storage");
   if (storage) return `The app never sent ui/initialize: ${storage}.`;

@@ -1,6 +1,6 @@
 // One app in a frame: opened by the backend, relayed by the proxy of the second port.
 import { useComputedColorScheme } from "@mantine/core";
-import { type RefObject, useEffect, useMemo, useRef, useState } from "react";
+import { type RefObject, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import type { AppView } from "../api/types";
 import { downloadFile } from "../components/download";
 import { command, socket } from "../state/commands";
@@ -9,7 +9,7 @@ import { errorMessage } from "../values/format";
 import { bytesOfBase64 } from "../values/json";
 import type { JsonObject } from "../values/jsonObject";
 import { AppHost } from "./AppHost";
-import type { HostOptions } from "./appState";
+import type { AppState, HostOptions } from "./appState";
 import { type AppFile, type AppMessage, PROXY_READY, RESOURCE_READY } from "./dialect";
 import {
   changedContext,
@@ -137,15 +137,33 @@ function useElapsed(appId: string | undefined, most: number): boolean {
   return appId !== undefined && passed === appId;
 }
 
+const nothing = (): (() => void) => () => {};
+
+export function useHostState(host: AppHost | null): AppState | null {
+  return useSyncExternalStore(host?.subscribe ?? nothing, () => host?.state ?? null);
+}
+
+/** The context with the size that a frame really has, where the app fills the window. */
+function measured(
+  context: Record<string, unknown>,
+  frame: HTMLIFrameElement | null,
+): Record<string, unknown> {
+  if (context.displayMode !== "fullscreen" || !frame) return context;
+  const { clientWidth: width, clientHeight: height } = frame;
+  return { ...context, containerDimensions: { width, height } };
+}
+
 export function useApp(wanted: Wanted): RunningApp {
   const { view, problem } = useOpened(wanted);
   const frame = useRef<HTMLIFrameElement | null>(null);
   const theme = useComputedColorScheme("light");
   const [host, setHost] = useState<AppHost | null>(null);
   const [isReached, setReached] = useState(false);
+  // The app may have asked for another mode than the host began with.
+  const mode = useHostState(host)?.toldMode ?? wanted.settings.displayMode;
   const context = useMemo(
-    () => hostContext(wanted.settings, theme, wanted.size),
-    [wanted.settings, theme, wanted.size],
+    () => hostContext({ ...wanted.settings, displayMode: mode }, theme, wanted.size),
+    [wanted.settings, mode, theme, wanted.size],
   );
   const told = useRef(context);
   const origin = view && `http://${location.hostname}:${view.port}`;
@@ -157,10 +175,10 @@ export function useApp(wanted: Wanted): RunningApp {
     const post = (message: unknown): void => {
       if (!isGone) frame.current?.contentWindow?.postMessage(message, origin);
     };
-    told.current = context;
+    told.current = hostContext(wanted.settings, theme, wanted.size);
     // A question of an app that is gone is withdrawn.
     const running = new Set<Promise<unknown>>();
-    const made = new AppHost(optionsFor(view, wanted, context, post, running));
+    const made = new AppHost(optionsFor(view, wanted, told.current, post, running));
     setHost(made);
     setReached(false);
     const allow = allowOf(view, wanted.settings);
@@ -178,9 +196,12 @@ export function useApp(wanted: Wanted): RunningApp {
       removeEventListener("message", hear);
     };
   }, [view, origin]);
+  const { displayMode } = wanted.settings;
+  useEffect(() => host?.changeContext({ displayMode }), [host, displayMode]);
   useEffect(() => {
-    host?.changeContext(changedContext(told.current, context));
-    told.current = context;
+    const now = measured(context, frame.current);
+    host?.changeContext(changedContext(told.current, now));
+    told.current = now;
   }, [host, context]);
   const isLate = useElapsed(view?.app_id, REACH_MS);
   return {

@@ -294,7 +294,7 @@ async def _completion(workspace: Workspace, app: App, message: Frame, seq: int) 
 
     Raises:
         ServerError: it was refused.
-        InspectorError: the server is not connected.
+        InspectorError: the server is not connected, or was disconnected meanwhile.
     """
     client = workspace.find(app.server_id).ready()
     request = ServerRequest(
@@ -305,7 +305,7 @@ async def _completion(workspace: Workspace, app: App, message: Frame, seq: int) 
         origin="app",
         request_seq=seq,
     )
-    return msgspec.json.encode(await client.sampling.on_request(request))
+    return msgspec.json.encode(await client.raw_calls.answer_question(request))
 
 
 async def _spec(workspace: Workspace, app: App, message: Frame, seq: int) -> specs.CallSpec:

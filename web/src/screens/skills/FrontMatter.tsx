@@ -23,7 +23,7 @@ const kindOf = (value: unknown): string =>
 
 const Value = ({ value }: { value: unknown }) => (
   <span className={css.value}>
-    <span className="mono">{shown(value)}</span> <span className="dim">{kindOf(value)}</span>
+    <span className="mono">{shown(value)}</span> <span className="dim small">{kindOf(value)}</span>
   </span>
 );
 

@@ -71,7 +71,7 @@ function Row({ path, file, verdict, inFolder, onOpen }: RowProps) {
       <td data-label="Manifest">
         {file ? <SizeAndDigest size={file.size} digest={file.digest} /> : "—"}
       </td>
-      <td data-label="Came">
+      <td data-label="Received">
         {verdict ? <SizeAndDigest size={verdict.size} digest={verdict.digest} /> : "not read"}
       </td>
       <td>
@@ -91,6 +91,10 @@ export function ManifestTable({ skill, verdicts, folder, onOpen }: Props) {
   const others = (folder?.entries ?? []).filter(
     ({ uri, is_directory }) => !is_directory && !listed.has(uri),
   );
+  // What a row says already is not said again below.
+  const elsewhere = (folder?.findings ?? []).filter(
+    ({ uri }) => !others.some((one) => one.uri === uri) && !(listed.has(uri) && !found?.has(uri)),
+  );
   const own = [...verdicts.values()].filter((verdict) => verdict.skill === skill.uri);
   const isAnyVerified = own.some(({ status }) => status === "verified");
   return (
@@ -106,7 +110,7 @@ export function ManifestTable({ skill, verdicts, folder, onOpen }: Props) {
             <tr>
               <th scope="col">File</th>
               <th scope="col">Manifest</th>
-              <th scope="col">Came</th>
+              <th scope="col">Received</th>
               <th scope="col">Result</th>
             </tr>
           </thead>
@@ -138,7 +142,7 @@ export function ManifestTable({ skill, verdicts, folder, onOpen }: Props) {
       {folder && others.length === 0 && folder.findings.length === 0 && (
         <span className="dim">The folders have exactly the files of the manifest.</span>
       )}
-      <Findings findings={folder?.findings ?? []} label="About the folders" />
+      <Findings findings={elsewhere} label="About the folders" />
       <Findings findings={own.flatMap(withPath)} label="About the files" />
       {isAnyVerified && (
         <span className="dim">

@@ -63,7 +63,7 @@ function OpenByUri({ onOpen }: { onOpen(uri: string): void }) {
       <TextInput
         className="grow"
         aria-label="URI of a SKILL.md that is not listed"
-        placeholder="skill://…/SKILL.md"
+        placeholder="URI of a skill that is not listed"
         value={uri}
         onChange={(event) => setUri(event.currentTarget.value)}
       />

@@ -39,7 +39,13 @@ function Chosen({ server, skills, item }: ChosenProps) {
   return <UnlistedSkill key={item} serverId={server.server_id} uri={item} onFound={setGot} />;
 }
 
+/** Keyed by its server: what one server answers late never counts for a skill of another. */
 export function Skills() {
+  const { server_id } = usePageLocation();
+  return <SkillsOf key={server_id ?? ""} />;
+}
+
+function SkillsOf() {
   const { server_id, item } = usePageLocation();
   const serverId = server_id ?? "";
   const navigate = useNavigate();

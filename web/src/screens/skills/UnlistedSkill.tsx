@@ -1,9 +1,11 @@
 // A skill that the list does not have: asked for by its URI.
 import { useEffect, useState } from "react";
+import { Link } from "react-router";
 import type { ErrorView, SkillView } from "../../api/types";
 import { EmptyState } from "../../components/EmptyState";
 import { ErrorNote } from "../../components/ErrorNote";
 import { command } from "../../state/commands";
+import { pathTo } from "../../state/navigation";
 import { errorViewOf } from "../../state/toasts";
 
 interface Props {
@@ -27,8 +29,18 @@ export function UnlistedSkill({ serverId, uri, onFound }: Props) {
   }, [serverId, uri, onFound]);
   if (!error) return <EmptyState icon="skills" title="Asking the server for this skill…" />;
   return (
-    <div className="pad">
-      <ErrorNote error={error} title="The server has no such skill, listed or not" />
+    <div className="pad stack">
+      <Link to={pathTo(serverId, "skills")} className="narrow-only">
+        All skills
+      </Link>
+      <ErrorNote
+        error={error}
+        title={
+          error.category === "server"
+            ? "The server has no such skill, listed or not"
+            : "The server could not be asked for this skill"
+        }
+      />
     </div>
   );
 }

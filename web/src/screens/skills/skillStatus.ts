@@ -39,11 +39,14 @@ export function statusOfSkill(skill: SkillView, verdicts: Verdicts): Status | nu
       tone: "bad",
       text: `${pluralize(wrong, "file")} ${wrong === 1 ? "differs" : "differ"}`,
     };
+  const warnings = skill.findings.length ? pluralize(skill.findings.length, "warning") : null;
   const isAll = skill.files.length > 0 && skill.files.length <= own.length;
+  // That files are as listed takes nothing back of what is wrong with the skill.
   if (isAll && own.every(({ status }) => status === "verified"))
-    return { tone: "good", text: "as listed" };
-  if (skill.findings.length)
-    return { tone: "wait", text: pluralize(skill.findings.length, "warning") };
+    return warnings === null
+      ? { tone: "good", text: "as listed" }
+      : { tone: "wait", text: `as listed, ${warnings}` };
+  if (warnings !== null) return { tone: "wait", text: warnings };
   return skill.is_dynamic ? { tone: "off", text: "dynamic" } : null;
 }
 

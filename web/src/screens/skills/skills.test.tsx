@@ -1,6 +1,6 @@
 import { MantineProvider } from "@mantine/core";
-import { fireEvent, render, screen, within } from "@testing-library/react";
-import { MemoryRouter } from "react-router";
+import { act, fireEvent, render, screen, within } from "@testing-library/react";
+import { Link, MemoryRouter } from "react-router";
 import { beforeEach, expect, it, vi } from "vitest";
 import type { FileVerdict, SkillFileView, SkillListView, SkillView } from "../../api/types";
 import { isTabShown, TABS } from "../../shell/tabs";
@@ -85,6 +85,7 @@ function show(skill: SkillView, item = ""): void {
   render(
     <MantineProvider>
       <MemoryRouter initialEntries={[`/s/demo/skills${item && `/${encodeURIComponent(item)}`}`]}>
+        <Link to={`/s/other/skills/${encodeURIComponent(URI)}`}>The other server</Link>
         <Skills />
       </MemoryRouter>
     </MantineProvider>,
@@ -115,6 +116,60 @@ it("reads a file when its name is pressed, and says why it must not be used", as
   expect(within(row).getByText("differs")).toBeTruthy();
 });
 
+it("says how skills/get differs from skills/list", async () => {
+  show(aSkill(), URI);
+  const differences = [
+    {
+      ...aFinding,
+      is_error: false,
+      text: "description differs",
+      expected: '"Old"',
+      actual: '"New"',
+    },
+  ];
+  sent.mockResolvedValue({ got: aSkill(), is_listed: true, differences });
+  fireEvent.click(await screen.findByRole("button", { name: "Compare with skills/get" }));
+  const note = await screen.findByRole("note");
+  expect(note.textContent).toBe(
+    'skills/get differs from skills/list:description differs: "Old" → "New"',
+  );
+});
+
+it("says that there is no such skill only if the server said so", async () => {
+  show(aSkill(), "skill://a/none/SKILL.md");
+  const list = sent.getMockImplementation();
+  sent.mockImplementation((type, fields) =>
+    type === "GetSkill" ? Promise.reject(new Error("lost")) : (list?.(type, fields) as never),
+  );
+  expect(await screen.findByText("The server could not be asked for this skill")).toBeTruthy();
+  expect(screen.getByRole("link", { name: "All skills" })).toBeTruthy();
+});
+
+it("takes nothing that one server answers for a skill of another with the same URI", async () => {
+  let answer: (reply: unknown) => void = () => {};
+  const waiting = new Promise<unknown>((resolve) => {
+    answer = resolve;
+  });
+  show(aSkill(), URI);
+  const other = aServer({ server_id: "other", state: "CONNECTED", capabilities: DECLARED });
+  act(() =>
+    useInspector.setState(({ servers }) => ({ servers: new Map(servers).set("other", other) })),
+  );
+  await screen.findByRole("heading", { name: "notes" });
+  sent.mockReturnValueOnce(waiting as never);
+  fireEvent.click(screen.getByRole("button", { name: "Verify" }));
+  fireEvent.click(screen.getByRole("link", { name: "The other server" }));
+  await screen.findByText("Skills of other");
+  await screen.findByRole("heading", { name: "notes" });
+  await act(async () => answer({ verdicts: [aVerdict()] }));
+  expect(
+    within(screen.getByRole("table", { name: "Manifest" })).queryByText("as listed"),
+  ).toBeNull();
+  sent.mockResolvedValueOnce({ verdicts: [aVerdict()] } as never);
+  fireEvent.click(screen.getByRole("button", { name: "Verify" }));
+  expect(await screen.findByText("as listed")).toBeTruthy();
+});
+
 it("tells of a skill what is worst about it", () => {
   const none = new Map();
   expect(statusOfSkill(aSkill(), none)).toBeNull();
@@ -122,6 +177,10 @@ it("tells of a skill what is worst about it", () => {
   expect(statusOfSkill(aSkill({ is_dynamic: true, files: [] }), none)?.text).toBe("dynamic");
   const right = new Map([["a", aVerdict()]]);
   expect(statusOfSkill(aSkill(), right)).toEqual({ tone: "good", text: "as listed" });
+  const warned = aSkill({
+    findings: [{ ...aFinding, is_error: false, text: "another is named so" }],
+  });
+  expect(statusOfSkill(warned, right)).toEqual({ tone: "wait", text: "as listed, 1 warning" });
   const wrong = new Map([["a", aVerdict({ status: "mismatch" })]]);
   expect(statusOfSkill(aSkill(), wrong)).toEqual({ tone: "bad", text: "1 file differs" });
 });

@@ -43,11 +43,6 @@ export function useSkills(server: ServerView | undefined): Skills {
   useEffect(() => {
     if (isConnected) void load(false);
   }, [load, isConnected, since]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another server has other skills
-  useEffect(() => {
-    setList(null);
-    setVerdicts(NONE);
-  }, [server_id]);
   const note = useCallback((found: FileVerdict[]): void => {
     setVerdicts((known) => {
       const next = new Map(known);
