@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Literal
 from weakref import WeakKeyDictionary
 
 from playwright.sync_api import (
@@ -41,6 +41,9 @@ _PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-
 _ARGUMENTS = [
     "--no-sandbox", "--disable-background-networking", "--disable-component-update",
     "--disable-sync",
+    # A camera and a microphone that are given to whoever asks, so that what a policy must stop is
+    # stopped by nothing else. Chromium without windows knows no other way to allow them.
+    "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream",
 ]  # fmt: skip
 # Long enough for a busy machine; a test that passes waits no longer than it must.
 PATIENCE_S = 30
@@ -55,6 +58,17 @@ _SWITCH = """(path) => {
   history.pushState(null, "", path);
   dispatchEvent(new PopStateEvent("popstate", { state: null }));
 }"""
+# The key by which a page comes back after a restart is in a database.
+_FORGET = """async () => {
+  localStorage.clear();
+  sessionStorage.clear();
+  for (const { name } of await indexedDB.databases())
+    await new Promise((resolve, reject) => {
+      const request = indexedDB.deleteDatabase(name);
+      request.onsuccess = resolve;
+      request.onerror = request.onblocked = reject;
+    });
+}"""
 # Twice: what one animation leads to may be another. What is folded away never comes to an end.
 _SETTLE = """async () => {
   const drawn = () => new Promise((resolve) =>
@@ -68,6 +82,11 @@ _SETTLE = """async () => {
     await Promise.allSettled(ending.map((one) => one.finished));
   }
 }"""
+# The rules of axe in each theme, none for all: only the one on contrast knows of themes.
+THEMES: Final[dict[Literal["light", "dark"], tuple[str, ...]]] = {
+    "light": (),
+    "dark": ("color-contrast",),
+}
 _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 _AXE = """async ([runOnly, within]) =>
   (await axe.run(within, { runOnly, resultTypes: ["violations"] })).violations
@@ -184,6 +203,16 @@ class Watched:
         wanted = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": _TAGS}
         return list(self.page.evaluate(_AXE, [wanted, within]))
 
+    def axe_in_each_theme(self, name: str, within: str = "html") -> list[str]:
+        """What axe finds in the light and in the dark theme; the pictures have this name."""
+        found: list[str] = []
+        for theme, rules in THEMES.items():
+            self.page.emulate_media(color_scheme=theme)
+            found += [f"{theme}: {one}" for one in self.axe(*rules, within=within)]
+            self.shoot(f"{name}-{theme}")
+        self.page.emulate_media(color_scheme="light")
+        return found
+
     def shoot(self, name: str) -> None:
         if SHOTS:
             folder = Path(SHOTS)
@@ -270,7 +299,7 @@ class _Tab:
             # Another document of the same origin and policy, so that the process stays; what a page
             # keeps as it is left is cleared there.
             page.goto(f"{self._site.url}/docs/errors/cancelled", timeout=PATIENCE_S * 1000)
-            page.evaluate("localStorage.clear(); sessionStorage.clear()")
+            page.evaluate(_FORGET)
             self._context.clear_cookies()
             self._context.clear_permissions()
             self._context.grant_permissions(self._options.get("permissions", []))

@@ -14,9 +14,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.servers.run import ROOT, argv
 
-from .browser import Watched, flip, watched
+from .browser import THEMES, Watched, flip, watched
 from .site import Site, configure, site
-from .test_screens import THEMES
 
 SIZES: Final = {1440: 900, 390: 844}
 

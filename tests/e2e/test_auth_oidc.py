@@ -86,7 +86,7 @@ def test_a_person_signs_in_at_its_pages_and_the_sign_in_lasts(
         page.get_by_role("button", name="Refresh now").click()
         steps = page.get_by_role("list", name="Steps of the sign-in")
         expect(steps).to_contain_text("Refresh the token")
-        expect(steps).to_contain_text("token came")
+        expect(steps).to_contain_text("token for")
         call(window)
         assert server.authorizations[-1] != before
         window.assert_clean()
@@ -113,7 +113,7 @@ def test_tokens_are_bound_to_a_key(browser: Browser, server: Protected, tmp_path
         expect(page.get_by_role("region", name="Signed in")).to_contain_text("DPoP")
         page.get_by_role("button", name="Refresh now").click()
         steps = page.get_by_role("list", name="Steps of the sign-in")
-        expect(steps).to_contain_text("a DPoP token came")  # for the same key
+        expect(steps).to_contain_text("a DPoP token")  # for the same key
         call(window)
         window.assert_clean()
     assert server.authorizations[-1].startswith("DPoP ")

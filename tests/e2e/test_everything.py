@@ -67,7 +67,7 @@ def window(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
             yield opened
 
 
-@pytest.mark.parametrize("server", ["stdio", "http"])
+@pytest.mark.parametrize("server", ["stdio", pytest.param("http", marks=pytest.mark.soak)])
 def test_server_everything_is_called_and_answered(window: Watched, server: str) -> None:
     page = window.goto("/servers")
     flip(page.get_by_role("switch", name=f"Connection to {server}", checked=False))

@@ -78,7 +78,11 @@ def find_why_a_call_failed(page: Page) -> None:
     find(page, "fail-error", "fail-error")
     expect(page.get_by_role("heading", name="fail-error").first).to_be_visible()
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_label("Call of fail-error")).to_contain_text("-32")
+    call = page.get_by_label("Call of fail-error")
+    expect(call).to_contain_text("-32")
+    tab_to(page, call.get_by_role("radio", name="Error"))
+    page.keyboard.press("ArrowLeft")  # the last one
+    expect(call.get_by_label("Message as it came")).to_contain_text('"error"')
 
 
 def send_a_raw_message(page: Page) -> None:

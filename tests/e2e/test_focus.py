@@ -109,9 +109,11 @@ def test_run_stays_where_it_is_when_errors_appear(browser: Browser, demo: Site) 
         page = window.enter("/s/demo/tools/add")
         wrong = page.get_by_role("textbox", name="b", exact=True)
         button = page.get_by_role("button", name="Run", exact=True)
+        example = page.get_by_role("button", name="Fill with an example")
         for key in (None, "Control+Enter"):
             page.get_by_role("textbox", name="a", exact=True).fill("abc")
             before = begins(button)
+            beside = begins(example)
             if key is None:
                 button.click()
             else:
@@ -119,6 +121,7 @@ def test_run_stays_where_it_is_when_errors_appear(browser: Browser, demo: Site) 
             expect(page.get_by_role("button", name="Send anyway")).to_be_visible()
             expect(wrong).to_have_attribute("aria-invalid", "true")
             assert begins(button) == before
+            assert begins(example) == beside
             # All tabs have room in a window of this width.
             expect(page.get_by_role("button", name="All screens")).to_have_count(0)
             window.shoot("focus errors of a form")

@@ -173,9 +173,9 @@ def test_flags_files_and_variables_are_named_where_they_count_and_so_is_a_failed
         window.shoot("info flags")
         window.switch("/settings")
         rows = page.get_by_role("row")
-        limit = rows.filter(has=page.get_by_label("Longest wait for an answer", exact=True))
+        limit = rows.filter(has=page.get_by_label("Request timeout", exact=True))
         expect(limit).to_contain_text(f"{name} has --timeout 5, from the command line.")
-        ttl = rows.filter(has=page.get_by_label("How long tasks are kept", exact=True))
+        ttl = rows.filter(has=page.get_by_label("Lifetime of tasks", exact=True))
         expect(ttl).to_contain_text(f"{file} (--config), environment: TTL")
         assert window.axe() == []
         window.shoot("settings flags")

@@ -102,12 +102,9 @@ def sent_equal(window: Watched, first: int, count: int) -> Locator:
     return rows(page, "→").filter(has_text="notifications/roots/list_changed")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_two_equal_notifications_each_show_their_own_exchange(
-    browser: Browser, far: Site, theme: str
-) -> None:
-    with watched(browser, far, color_scheme=theme) as window:
-        first = 1_000 if theme == "light" else 2_000
+def test_two_equal_notifications_each_show_their_own_exchange(browser: Browser, far: Site) -> None:
+    with watched(browser, far) as window:
+        first = 1_000
         sent = sent_equal(window, first, 1)
         before = sent.count()
         send(window.page, first + 1, 1)
@@ -117,8 +114,7 @@ def test_two_equal_notifications_each_show_their_own_exchange(
             expect(header(shown, "X-Number")).to_have_text(str(number))
             expect(shown).to_contain_text("202 Accepted")
         expect(window.page.get_by_text("Purpose: raw")).to_be_visible()
-        assert window.axe() == []
-        window.shoot(f"links-exchange-{theme}")
+        assert window.axe_in_each_theme("links-exchange") == []
         window.assert_clean()
 
 
@@ -133,12 +129,14 @@ def test_of_sixty_equal_messages_sent_at_once_each_has_its_exchange(
         before = sent.count() - MANY
         assert before >= 0
         exchanges = set()
-        for number in range(MANY):
+        # Each seventh; that all of them have their exchange, tests/interaction/test_links.py shows.
+        opened = sorted({*range(0, MANY, 7), MANY - 1})
+        for number in opened:
             shown = exchange_of(page, sent.nth(before + number))
             expect(header(shown, "X-Number")).to_have_text(str(5_000 + number))
             link = page.get_by_role("link", name=re.compile("^HTTP exchange"))
             exchanges.add(link.inner_text())
-        assert len(exchanges) == MANY
+        assert len(exchanges) == len(opened)
         window.assert_clean()
 
 
@@ -154,7 +152,9 @@ def test_a_call_leads_to_its_messages_and_each_of_them_to_its_exchange(
         call = page.get_by_label("Call of echo")
         expect(call).to_contain_text("Done")
         call.get_by_role("link", name=re.compile(r"^id \d+")).click()
-        expect(page).to_have_url(re.compile(r"/s/far/traffic\?call=c\d+$"))
+        # The row of the call is open at once.
+        expect(page).to_have_url(re.compile(r"/s/far/traffic/\d+\?call=c\d+$"))
+        expect(all_rows(page)).to_have_attribute("aria-selected", "true")
         expect(page.get_by_text(re.compile(r"Only what belongs to call c\d+"))).to_be_visible()
         expect(all_rows(page)).to_have_count(1)
         in_wire_order(page)

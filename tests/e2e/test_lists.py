@@ -298,21 +298,17 @@ def test_an_address_that_is_typed_wrong_is_a_name_like_any_other(window: Watched
     window.assert_clean()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_what_no_list_has_can_be_asked_for_and_left(
-    browser: Browser, demo: Site, scheme: str
-) -> None:
+def test_what_no_list_has_can_be_asked_for_and_left(browser: Browser, demo: Site) -> None:
     size = {"width": 390, "height": 844}
-    with watched(browser, demo, viewport=size, color_scheme=scheme) as window:
-        page = window.enter(f"/s/demo/prompts/unheard-of-in-{scheme}")
+    with watched(browser, demo, viewport=size) as window:
+        page = window.enter("/s/demo/prompts/unheard-of")
         page.get_by_role("button", name="Get the messages").click()
         call = page.get_by_label("Call of unheard-of")
         expect(call.get_by_text("there is no prompt called")).to_be_visible()
         call.get_by_role("button", name="Send it again").click()
         expect(page.get_by_text("2 calls", exact=True)).to_be_visible()
         expect(call.get_by_text("there is no prompt called")).to_be_visible()
-        assert window.axe() == []
-        window.shoot(f"unheard of {scheme}")
+        assert window.axe_in_each_theme("unheard of") == []
         page.get_by_role("link", name="All prompts").click()
         expect(rows(page, "Prompts").first).to_be_visible()  # type: ignore[attr-defined]
         window.goto("/s/demo/resources?template=demo%3A%2F%2Fgreeting%2F%7Bwhom%7D")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from .browser import TIME, Watched, copy_by, watched
+from .browser import THEMES, TIME, Watched, copy_by, watched
 from .pair import call
 from .site import Site, configure, site
 
@@ -57,20 +57,20 @@ def cleared(window: Watched) -> Page:
     return page
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_each_level_has_a_look_of_its_own(browser: Browser, two: Site, theme: str) -> None:
-    with watched(browser, two, color_scheme=theme) as window:
+def test_each_level_has_a_look_of_its_own(browser: Browser, two: Site) -> None:
+    with watched(browser, two) as window:
         page = logs(window)
-        looks = dict(page.evaluate(_LOOKS))
-        assert set(LEVELS) < set(looks)
-        assert len({looks[level] for level in LEVELS}) == len(LEVELS)
-        assert window.axe() == []
-        window.shoot(f"logs-levels-{theme}")
+        for theme in THEMES:
+            page.emulate_media(color_scheme=theme)
+            looks = dict(page.evaluate(_LOOKS))
+            assert set(LEVELS) < set(looks)
+            assert len({looks[level] for level in LEVELS}) == len(LEVELS)
+        assert window.axe_in_each_theme("logs-levels") == []
         page.set_viewport_size({"width": 360, "height": 740})
         expect(page.get_by_role("option", name=SAID).last).to_be_visible()
         window.settle()
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-        window.shoot(f"logs-levels-{theme}-360")
+        window.shoot("logs-levels-360")
         window.assert_clean()
 
 
@@ -307,7 +307,9 @@ def test_a_reload_brings_back_older_lines_and_the_one_that_is_named(
         window.assert_clean()
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390)])
+@pytest.mark.parametrize(
+    ("theme", "width"), [("light", 1440), pytest.param("dark", 390, marks=pytest.mark.soak)]
+)
 def test_logs_and_traffic_of_a_server_that_died_say_so(
     browser: Browser, wordy: Site, theme: str, width: int
 ) -> None:

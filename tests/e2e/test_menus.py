@@ -6,10 +6,9 @@ import re
 
 from playwright.sync_api import Browser, expect
 
-from .browser import Watched, watched
+from .browser import watched
 from .calls import run
 from .site import Site
-from .test_screens import THEMES
 
 # Where it is, the role and name of what opens it, and the role of what opens.
 MENUS = {
@@ -26,16 +25,6 @@ MENUS = {
     "choice": ("/s/one/tools/form-choices", "combobox", r"^One, plain", "listbox"),
     "several": ("/s/one/tools/form-choices", "combobox", r"^Several, plain", "listbox"),
 }
-
-
-def look(window: Watched, name: str, within: str) -> list[str]:
-    """What axe finds in an open menu in both themes."""
-    found: list[str] = []
-    for theme, rules in THEMES.items():
-        window.page.emulate_media(color_scheme=theme)
-        found += [f"{theme}: {one}" for one in window.axe(*rules, within=within)]
-        window.shoot(f"menu-{name}-{theme}")
-    return found
 
 
 def test_an_open_menu_is_as_clean_as_the_screen(browser: Browser, two: Site) -> None:
@@ -55,11 +44,11 @@ def test_an_open_menu_is_as_clean_as_the_screen(browser: Browser, two: Site) -> 
             opener.click()
             expect(opener, name).to_have_attribute("aria-expanded", "true")
             menu = f"#{opener.get_attribute('aria-controls')}"
-            if found := look(window, name, menu):
+            if found := window.axe_in_each_theme(f"menu-{name}", menu):
                 findings[name] = found
             if kind != "dialog":
                 page.keyboard.press("End")
-                if found := look(window, f"{name} with the last item chosen", menu):
+                if found := window.axe("color-contrast", within=menu):
                     findings[f"{name}, the last item chosen"] = found
             page.keyboard.press("Escape")
             expect(opener, name).to_have_attribute("aria-expanded", "false")

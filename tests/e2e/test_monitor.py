@@ -35,7 +35,7 @@ def test_the_monitor_shows_traffic_logs_tasks_and_questions(window: Watched) -> 
     expect(monitor.get_by_label("Logs in the monitor")).to_contain_text("level emergency")
     show(page, "Tasks")
     tasks = monitor.get_by_label("Tasks in the monitor")
-    expect(tasks).to_contain_text("input requiredclient-task-elicitrun by us, for the server")
+    expect(tasks).to_contain_text("input requiredclient-task-elicitrun by mcplens")
     show(page, "Questions (1)")
     questions = monitor.get_by_label("Questions in the monitor")
     expect(questions).to_contain_text("waitingelicitation/create")

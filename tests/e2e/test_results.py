@@ -140,12 +140,10 @@ def total(items):
 PAGE = '<!-- A page -->\n<p class="note">It\'s 5 &lt; 6</p>\n'
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_program_and_a_page_have_colours(opened: Watched, scheme: str) -> None:
+def test_a_program_and_a_page_have_colours(opened: Watched) -> None:
     texts = [("file:///total.py", "text/plain", PROGRAM), ("demo://page", "text/html", PAGE)]
     resources = [{"uri": uri, "mimeType": mime, "text": text} for uri, mime, text in texts]
     content = [{"type": "resource", "resource": resource} for resource in resources]
-    opened.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
     panel = gives(opened, json.dumps({"content": content}))
     shown = panel.get_by_label("Resource", exact=True)
     expect(shown).to_have_count(2)
@@ -155,9 +153,7 @@ def test_a_program_and_a_page_have_colours(opened: Watched, scheme: str) -> None
     for at, words in enumerate(coloured):
         expect(program.locator("span").nth(at)).to_have_text(words, use_inner_text=True)
     expect(html.locator("span").get_by_text("class", exact=True)).to_be_visible()
-    assert opened.axe() == []
-    opened.shoot(f"coloured text {scheme}")
-    opened.page.emulate_media(color_scheme="light")
+    assert opened.axe_in_each_theme("coloured text") == []
     opened.assert_clean()
 
 
@@ -263,6 +259,7 @@ def test_a_call_is_saved_fills_the_form_and_is_deleted(opened: Watched, given: s
     page = opened.page
     panel = called(opened, given, "add", f'{{"a": {LARGE}, "b": 5}}')
     panel.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_label("Name", exact=True)).to_have_value("add")
     page.get_by_label("Name", exact=True).fill("nine")
     opened.shoot("saving")
     assert opened.axe() == []
@@ -271,6 +268,9 @@ def test_a_call_is_saved_fills_the_form_and_is_deleted(opened: Watched, given: s
     expect(saved.get_by_role("button", name="nine", exact=True)).to_be_visible()
     page.evaluate("sessionStorage.clear()")
     opened.goto(f"/s/{given}/tools/add")
+    saved.get_by_role("button", name="nine", exact=True).hover()
+    expect(page.get_by_role("tooltip")).to_contain_text("Fills the form with")
+    opened.shoot("saved call hint")
     saved.get_by_role("button", name="nine", exact=True).click()
     page.get_by_text("JSON", exact=True).first.click()
     expect(page.get_by_label("Arguments as JSON")).to_contain_text('"b": 5')

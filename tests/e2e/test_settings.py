@@ -33,7 +33,7 @@ def row(page: Page, name: str) -> Locator:
 
 def test_a_setting_is_changed_and_put_back(opened: Watched, home: Path) -> None:
     page, file = opened.goto("/settings"), home / "config" / "mcplens" / "mcp.json"
-    ttl = row(page, "How long tasks are kept")
+    ttl = row(page, "Lifetime of tasks")
     expect(ttl).to_contain_text("taskTtlSeconds")
     groups = page.get_by_role("rowheader")
     titles = ["Connecting", "Calls and tasks", "Recording", "Answering servers"]
@@ -41,7 +41,7 @@ def test_a_setting_is_changed_and_put_back(opened: Watched, home: Path) -> None:
     expect(groups).to_have_text(titles)
     expect(page.get_by_role("button", name="Reset")).to_have_count(0)
     expect(ttl).to_contain_text("default")
-    field = page.get_by_label("How long tasks are kept", exact=True)
+    field = page.get_by_label("Lifetime of tasks", exact=True)
     field.fill("")
     field.press("Enter")
     expect(ttl).to_contain_text("Enter a number")
@@ -62,7 +62,7 @@ def test_a_setting_is_changed_and_put_back(opened: Watched, home: Path) -> None:
     assert json.loads(file.read_text())["secretKeys"] == ["pin", "X-Key"]
     assert opened.axe() == []
     opened.shoot("settings")
-    page.get_by_role("button", name="Reset How long tasks are kept").click()
+    page.get_by_role("button", name="Reset Lifetime of tasks").click()
     expect(field).to_have_value("60")
     expect(ttl).to_contain_text("default")
     opened.assert_clean()
@@ -73,10 +73,10 @@ def test_what_counts_from_the_next_connection_on_says_so(opened: Watched) -> Non
     page.get_by_role("button", name="demo server").click()
     page.get_by_role("listbox", name="Tools").get_by_role("option").first.wait_for()
     opened.switch("/settings")
-    field = page.get_by_label("How long tasks are kept", exact=True)
+    field = page.get_by_label("Lifetime of tasks", exact=True)
     field.fill("91")
     field.press("Enter")
-    expect(page.get_by_role("button", name="Reset How long tasks are kept")).to_be_visible()
+    expect(page.get_by_role("button", name="Reset Lifetime of tasks")).to_be_visible()
     opened.switch("/servers")
     card = page.get_by_role("article", name="demo")
     expect(card).to_contain_text("Changed since it was connected.")
@@ -84,8 +84,8 @@ def test_what_counts_from_the_next_connection_on_says_so(opened: Watched) -> Non
     expect(card).not_to_contain_text("Changed since it was connected.")
     expect(card).to_contain_text("Connected")
     opened.switch("/settings")
-    page.get_by_role("button", name="Reset How long tasks are kept").click()
-    expect(row(page, "How long tasks are kept")).to_contain_text("default")
+    page.get_by_role("button", name="Reset Lifetime of tasks").click()
+    expect(row(page, "Lifetime of tasks")).to_contain_text("default")
     opened.assert_clean()
 
 
@@ -94,10 +94,10 @@ def test_what_a_project_decides_names_its_file_also_on_a_narrow_screen(
 ) -> None:
     page = opened.goto("/settings")
     page.set_viewport_size({"width": 390, "height": 844})
-    limit = row(page, "Longest wait for an answer")
+    limit = row(page, "Request timeout")
     expect(limit.get_by_text(str(home / "mcp.json"))).to_be_visible()
     expect(limit.get_by_text("Default", exact=False)).to_be_visible()
-    expect(page.get_by_label("Longest wait for an answer", exact=True)).not_to_be_editable()
+    expect(page.get_by_label("Request timeout", exact=True)).not_to_be_editable()
     expect(limit).to_contain_text("The file overrides it.")
     page.emulate_media(color_scheme="dark")
     assert opened.axe() == []

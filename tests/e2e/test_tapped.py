@@ -47,7 +47,7 @@ def test_a_tapped_session_is_followed_as_it_goes_on_and_kept_when_it_is_killed(
         client.start("tools/call", name="wait", arguments={"seconds": 600})
         expect(page.get_by_text("1 without an answer")).to_be_visible()
         client.write(b"this is not JSON\n")
-        expect(page.get_by_text(re.compile(r"\d+ problem"))).to_be_visible()
+        expect(page.get_by_role("button", name=re.compile(r"\d+ protocol problem"))).to_be_visible()
         assert opened.axe() == []
         opened.shoot("tapped live")
         page.get_by_role("button", name="About this session").click()

@@ -222,7 +222,9 @@ def test_a_pin_and_its_label_are_there_after_a_restart(browser: Browser, tmp_pat
         window.assert_clean()
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390)])
+@pytest.mark.parametrize(
+    ("theme", "width"), [("light", 1440), pytest.param("dark", 390, marks=pytest.mark.soak)]
+)
 def test_rows_say_what_is_called_and_what_has_no_answer(
     browser: Browser, demo: Site, theme: str, width: int
 ) -> None:
@@ -258,7 +260,9 @@ def test_rows_say_what_is_called_and_what_has_no_answer(
         window.assert_clean()
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 390)])
+@pytest.mark.parametrize(
+    ("theme", "width"), [("light", 1440), pytest.param("dark", 390, marks=pytest.mark.soak)]
+)
 def test_table_details_and_differences_are_clean_in_each_theme_and_width(
     browser: Browser, demo: Site, theme: str, width: int
 ) -> None:

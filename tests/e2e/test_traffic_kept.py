@@ -24,7 +24,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 def count_of(page: Page) -> Locator:
-    return page.locator("main [role=status]").filter(has_text=re.compile("messages?$"))
+    return page.locator("main [role=status]").filter(has_text=re.compile(r"messages?\b"))
 
 
 def is_fault(message: ConsoleMessage) -> bool:
@@ -241,7 +241,7 @@ def test_clearing_asks_first_and_deletes_only_what_it_says(window: Watched) -> N
     page.get_by_role("button", name="Show them again").click()
     expect(call).to_have_count(1)
     page.get_by_role("button", name="Clear", exact=True).click()
-    dialog.get_by_role("button", name="Delete this run's recording").click()
+    dialog.get_by_role("button", name="Delete the recording of this session").click()
     expect(call).to_have_count(0)
     runs = page.request.get(f"{inside(page)}/api/history/events?text=to-be-cleared").json()
     assert [event for event in runs["events"] if event["kind"] == "FrameSent"] == []
@@ -262,7 +262,7 @@ def test_a_run_is_exported_as_a_trace_and_as_an_http_archive(
     saved = {}
     for name in ("Trace of far (JSON Lines)", "HTTP archive of far (HAR)"):
         page.get_by_role("button", name="Export", exact=True).click()
-        expect(page.get_by_role("menu")).to_contain_text("The whole run, ignoring the filter")
+        expect(page.get_by_role("menu")).to_contain_text("The whole session, ignoring the filter")
         expect(page.get_by_role("menuitem", name="of all servers")).to_have_count(2)
         window.shoot("traffic-export")
         with page.expect_download() as download:

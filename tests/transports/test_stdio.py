@@ -194,7 +194,7 @@ async def test_a_server_that_prints_instead_of_speaking_is_quoted_and_not_tried_
     error, told = caught.value, connecting.client.bus.kept()
     assert error.code == "CONNECTION_TIMEOUT"
     assert "'Listening on port 8000' to stdout" in error.message
-    assert error.message.endswith("its logs belong on stderr")
+    assert error.message.endswith("logs belong on stderr")
     assert error.details["stdout"] == ["Listening on port 8000"]
     assert not error.retryable
     assert "attempts" not in error.details
@@ -366,7 +366,7 @@ async def test_the_last_line_of_a_long_farewell_is_told() -> None:
     with pytest.raises(mcplens.InspectorError) as caught:
         async with mcplens.connect([sys.executable, "-c", farewell]):
             pass
-    words = "exited with code 1; its last words on stderr: RuntimeError: boom"
+    words = "exited with code 1; its last line on stderr: RuntimeError: boom"
     assert caught.value.message == f"{Path(sys.executable).name} {words}"
     assert caught.value.details["stderr"][0] == "starting up"
 
@@ -391,7 +391,7 @@ async def test_the_cause_of_a_crash_is_told_and_not_the_version_or_advice_below_
     with pytest.raises(mcplens.InspectorError) as caught:
         async with mcplens.connect([node(), "-e", program]):
             pass
-    assert caught.value.message.endswith(f"its last words on stderr: {cause}")
+    assert caught.value.message.endswith(f"its last line on stderr: {cause}")
 
 
 async def test_last_words_from_before_the_last_message_are_told_as_such(tmp_path: Path) -> None:
@@ -419,7 +419,7 @@ async def test_last_words_from_before_the_last_message_are_told_as_such(tmp_path
                     break
         with pytest.raises(mcplens.InspectorError) as caught:
             await client.call_tool("crash")
-    told = "its last words on stderr, before the last message to it: the other tool failed"
+    told = "its last line on stderr, before the last message to it: the other tool failed"
     assert told in caught.value.message
 
 

@@ -16,11 +16,9 @@ DEMO: dict[str, Any] = {"command": PYTHON, "args": ["-m", "mcplens.demo"], "inhe
 
 # Says how it comes along, on a signal too, and never speaks the protocol.
 SLOW = """
-import signal, sys
-def say(text):
-    print(text, file=sys.stderr, flush=True)
-signal.signal(signal.SIGUSR1, lambda *_: say("half of it"))
-say("downloading")
+import os, signal, sys
+signal.signal(signal.SIGUSR1, lambda *_: os.write(2, b"half of it\\n"))
+os.write(2, b"downloading\\n")
 sys.stdin.read()
 """
 

@@ -2,6 +2,7 @@
 // screens are dense.
 import {
   ActionIcon,
+  Badge,
   Button,
   Checkbox,
   type CSSVariablesResolver,
@@ -176,7 +177,10 @@ export const theme: MantineThemeOverride = createTheme({
     // Its placeholder for the focus is no item of a menu; the first item has the focus instead.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Tooltip: { defaultProps: { openDelay: 350, withArrow: true, fz: "xs" } },
-    Badge: { defaultProps: { size: "sm", radius: "sm", variant: "light", tt: "none", fw: 500 } },
+    Badge: Badge.extend({
+      defaultProps: { size: "sm", radius: "sm", variant: "light", tt: "none", fw: 500 },
+      vars: () => ({ root: { "--badge-fz": "var(--text-meta)" } }),
+    }),
     Modal: {
       defaultProps: {
         centered: true,
@@ -206,6 +210,9 @@ const COLORS: Record<string, string> = {
   "--mantine-color-dimmed": "var(--ink-2)",
   "--mantine-color-placeholder": "var(--ink-3)",
   "--mantine-color-error": "var(--bad)",
+  // On what floats, Mantine's own would be the ground itself.
+  "--mantine-color-disabled": "var(--line)",
+  "--mantine-color-disabled-color": "var(--ink-3)",
   "--mantine-color-anchor": "var(--accent)",
   "--mantine-color-default": "var(--raised)",
   "--mantine-color-default-hover": "var(--hover)",

@@ -70,7 +70,7 @@ def find_authorization_server(wish: SignInWish) -> Generator[Step, object, Disco
     found = yield from discover(wish.server_url, wish.challenge, wish.settings, wish.metadata)
     if wish.needs_metadata and found.server.is_assumed:
         raise SignInProblem(
-            "the server asks for no sign-in, and names nobody to sign in with",
+            "the server does not ask for a sign-in, and names no authorization server",
             expected="metadata of a protected resource",
             hint="connect without a sign-in, or paste a token if you have one",
         )

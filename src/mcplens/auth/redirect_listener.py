@@ -124,7 +124,7 @@ class RedirectListener:
         if "error" in query:
             reason = (query.get("error_description") or query["error"])[-1][:300]
             return "200 OK", _page("Not signed in", f"The site answered: {reason}.")
-        return "200 OK", _page("Answer received", "mcplens has the answer and goes on by itself.")
+        return "200 OK", _page("Answer received", "mcplens has the answer and continues by itself.")
 
 
 def _reason(problem: OSError) -> str:

@@ -166,4 +166,4 @@ def _granted(step: str, tokens: Tokens) -> Note:
         "hasRefreshToken": tokens.refresh_token is not None,
     }
     scopes = f" for {' '.join(tokens.scopes)}" if tokens.scopes else ""
-    return Note(step, f"a {tokens.token_type} token came{scopes}", facts)
+    return Note(step, f"a {tokens.token_type} token{scopes}", facts)

@@ -46,9 +46,7 @@ _WIND_UP_S: Final = 0.5
 # exit follows late; its code and last words say more than the closed stream.
 _EXIT_NOTICED_S: Final = 2.0
 
-_STRAY: Final = (
-    "; the server prints to stdout, where only messages may stand: its logs belong on stderr"
-)
+_STRAY: Final = "; the server prints to stdout, which is only for messages: logs belong on stderr"
 # Stray lines that are quoted where connecting fails, and how much of each.
 _QUOTED_LINES: Final = 3
 _QUOTED_CHARACTERS: Final = 200
@@ -126,8 +124,8 @@ class StdioTransport(Transport):
             return ""
         shown = ", ".join(repr(line) for line in self._stray_lines)
         return (
-            f"the server printed {shown} to stdout, which is for messages alone: "
-            "its logs belong on stderr"
+            f"the server printed {shown} to stdout, which is only for messages: "
+            "logs belong on stderr"
         )
 
     def negotiated(self, protocol_version: str, *, is_stateless: bool) -> None:
@@ -287,7 +285,7 @@ class StdioTransport(Transport):
         if last := _cause(self._last_words):
             is_old = self._is_negotiated and not self._has_spoken
             when = ", before the last message to it" if is_old else ""
-            message += f"; its last words on stderr{when}: {last}"
+            message += f"; its last line on stderr{when}: {last}"
         return TransportError("SERVER_EXITED", message, details=self.describe())
 
     def _publish_exit(self, child: ChildProcess) -> None:

@@ -244,7 +244,7 @@ class ServerSignIn:
     async def take_token(self, token: str) -> None:
         """Use and keep a token that was pasted."""
         if not token.strip() or any(ord(each) < 33 for each in token.strip()):
-            text = "this is no token: it is empty, or has spaces in it"
+            text = "not a valid token: it is empty, or has spaces in it"
             raise InspectorError("INVALID_REQUEST", text)
         await self.ready().take_token(token.strip())
         await self.look()

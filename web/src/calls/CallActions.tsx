@@ -1,12 +1,13 @@
 // Actions on a call and its result: copy in several formats, download, save to a collection.
 import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
-import { useState } from "react";
+import { useState, useSyncExternalStore } from "react";
 import { Link } from "react-router";
 import type { CallView } from "../api/types";
 import { copyText } from "../components/clipboard";
 import { downloadFile } from "../components/download";
 import { Icon } from "../components/Icon";
 import { promptText } from "../content/promptText";
+import { ring } from "../state/events";
 import { pathToCallTraffic } from "../state/navigation";
 import { useInspector } from "../state/store";
 import { indentJson } from "../values/exactJson";
@@ -61,9 +62,26 @@ function CopyAs({ call }: { call: CallView }) {
   );
 }
 
+/** Leads to the messages of a call: its last request is open there, or the answer if it failed. */
+function MessagesLink({ call }: { call: CallView }) {
+  const asked = call.request_seqs.at(-1);
+  const seq = useSyncExternalStore(ring.subscribe, () => {
+    const request = call.error && asked !== undefined ? ring.find(asked) : undefined;
+    return (request && ring.links.answerOf(request)?.seq) ?? asked;
+  });
+  return (
+    <Tooltip label="Messages of this call in Traffic">
+      <Link className={css.link} to={pathToCallTraffic(call, seq)}>
+        id {String(call.request_id)}
+      </Link>
+    </Tooltip>
+  );
+}
+
 export function CallActions({ call }: { call: CallView }) {
   const { value, text } = useCallResult(call);
   const json = (): string => (text === null ? pretty(value) : indentJson(text));
+  const what = call.error ? "error" : "result";
   const name = (): string => fileName([call.server_id, call.name || call.method || "raw"], "json");
   return (
     <>
@@ -77,18 +95,18 @@ export function CallActions({ call }: { call: CallView }) {
           Copy text
         </Button>
       )}
-      <Tooltip label="Copy the result">
+      <Tooltip label={`Copy the ${what}`}>
         <ActionIcon
-          aria-label="Copy the result"
+          aria-label={`Copy the ${what}`}
           disabled={value === undefined}
           onClick={() => void copyText(json())}
         >
           <Icon name="copy" />
         </ActionIcon>
       </Tooltip>
-      <Tooltip label="Download the result">
+      <Tooltip label={`Download the ${what}`}>
         <ActionIcon
-          aria-label="Download the result"
+          aria-label={`Download the ${what}`}
           disabled={value === undefined}
           onClick={() => downloadFile(json(), name(), "application/json")}
         >
@@ -96,13 +114,7 @@ export function CallActions({ call }: { call: CallView }) {
         </ActionIcon>
       </Tooltip>
       {call.kind !== "raw" && !isRunning(call) && <SaveCallButton call={call} />}
-      {call.request_id !== null && (
-        <Tooltip label="Messages of this call in Traffic">
-          <Link className={css.link} to={pathToCallTraffic(call)}>
-            id {String(call.request_id)}
-          </Link>
-        </Tooltip>
-      )}
+      {call.request_id !== null && <MessagesLink call={call} />}
       <TaskLink call={call} />
       <CopyAs call={call} />
     </>

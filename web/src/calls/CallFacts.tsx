@@ -22,7 +22,9 @@ export function CallFacts({ call, choice }: { call: CallView; choice?: Choice })
         {misfit && <Badge color="yellow">{misfit}</Badge>}
         {call.elapsed_s !== null && <span className="dim">{formatDuration(call.elapsed_s)}</span>}
         {call.result_size_bytes > 0 && (
-          <span className="dim">{formatBytes(call.result_size_bytes)}</span>
+          <span className="dim" title="Size of the result; in Traffic, that of the whole message">
+            {formatBytes(call.result_size_bytes)}
+          </span>
         )}
       </span>
       {choice && <CallChooser {...choice} current={call} />}

@@ -20,6 +20,7 @@ import { isRunning } from "./callStatus";
 import { MalformedNotice } from "./MalformedNotice";
 import { RepeatButton } from "./RepeatButton";
 import { ResultView } from "./ResultView";
+import { rpcErrorOf } from "./useCallResult";
 
 interface HeadProps {
   call: CallView;
@@ -140,8 +141,12 @@ function Panel({ call, hasSchema, questionId, onRepeated, choice, isHeadless, ap
   const running = isRunning(call);
   const isAsked = running && asked.questions.length > 0;
   const request = useFoldedRequest(call);
-  const hasResult = !running && call.status === "completed";
+  const isAnswered = call.status === "error" && rpcErrorOf(call.error) !== null;
+  const hasResult = call.status === "completed" || isAnswered;
   const again = <RepeatButton call={call} onRepeated={onRepeated} />;
+  const failure = call.error && (
+    <ErrorNote error={call.error} title="The call failed" action={again} />
+  );
   const content = (
     <>
       {!isHeadless && <Head call={call} choice={choice} />}
@@ -154,12 +159,18 @@ function Panel({ call, hasSchema, questionId, onRepeated, choice, isHeadless, ap
           {call.status === "cancelled" ? (
             <CancelledCall call={call} action={again} />
           ) : (
-            call.error && <ErrorNote error={call.error} title="The call failed" action={again} />
+            !hasResult && failure
           )}
-          {!running && <MalformedNotice call={call} />}
+          <MalformedNotice call={call} />
           {hasResult && (
             <ErrorBoundary what="this result" raw={call.result}>
-              <ResultView call={call} hasSchema={hasSchema} request={request} app={app} />
+              <ResultView
+                call={call}
+                hasSchema={hasSchema}
+                request={request}
+                app={isAnswered ? undefined : app}
+                failure={isAnswered ? failure : undefined}
+              />
             </ErrorBoundary>
           )}
         </div>

@@ -6,8 +6,9 @@ import { Callout } from "../components/Callout";
 import { writeDraft } from "../state/browserStorage";
 import { type EventRing, ring } from "../state/events";
 import { pathTo } from "../state/navigation";
+import { isRunning } from "./callStatus";
 
-/** Counts the malformed messages during a finished call; reads each event once. */
+/** Counts the malformed messages during a call; reads each event once. */
 export class MalformedCount {
   private count = 0;
   private seen = -1;
@@ -20,7 +21,7 @@ export class MalformedCount {
     const newest = items.at(-1);
     if (this.isOver || !newest || newest.seq <= this.seen) return this.count;
     const { started, elapsed_s, server_id } = this.call;
-    const end = started + (elapsed_s ?? 0);
+    const end = isRunning(this.call) ? Number.POSITIVE_INFINITY : started + (elapsed_s ?? 0);
     for (let at = items.length - 1; at >= 0; at -= 1) {
       const event = items[at];
       if (!event || event.seq <= this.seen || event.wall < started) break;
@@ -39,8 +40,8 @@ export function MalformedNotice({ call }: { call: CallView }) {
   if (count === 0) return null;
   return (
     <Callout>
-      {count === 1 ? "1 malformed message" : `${count} malformed messages`} arrived while this call
-      ran.{" "}
+      {count === 1 ? "1 malformed message" : `${count} malformed messages`} arrived{" "}
+      {isRunning(call) ? "since this call started" : "while this call ran"}.{" "}
       <Link
         to={pathTo(call.server_id, "traffic")}
         onClick={() => writeDraft("traffic.filter", { status: "malformed" })}

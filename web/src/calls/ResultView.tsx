@@ -267,28 +267,31 @@ interface Props {
   request?: { button: ReactNode; body: ReactNode };
   /** The app of the tool, if it has one: a view of its own, and the first that is shown. */
   app?: ReactNode;
+  /** Shown in place of the content of a call that the server answered with an error. */
+  failure?: ReactNode;
 }
 
 const APP = { value: "app", label: "App" };
+const FAILURE = { value: "shown", label: "Error" };
 
 // What a view of the only text is called among those of the result.
 const SHOWN = "shown:";
 const labelOfText = (form: Form): string => (form === "json" ? "Content" : TEXT_LABELS[form]);
 
 /** The views of a result: those of its text, if that is all it has, and those of its JSON. */
-function useForms(call: CallView, value: unknown, hasApp: boolean) {
-  const ofContent = useMemo(() => contentKind(value), [value]);
+function useForms(call: CallView, value: unknown, hasApp: boolean, isFailed: boolean) {
+  const ofContent = useMemo(() => (isFailed ? "error" : contentKind(value)), [isFailed, value]);
   const kind = hasApp ? APP.value : ofContent;
   const [wanted, setWanted] = usePreference(`result.form.${kind}`, hasApp ? APP.value : "shown");
   const others = useOtherCalls(call);
   const texts = useMemo(() => textForms(value), [value]);
   const [textForm, setTextForm] = useTextForm(texts);
   const isSwitchless = texts.length > 1;
-  const [first, ...views] = others.length ? [...FORMS, COMPARE] : FORMS;
+  const [first, ...views] = others.length && !isFailed ? [...FORMS, COMPARE] : FORMS;
   const rest = hasApp ? [...views, APP] : views;
   const shown = isSwitchless
     ? texts.map((one) => ({ value: SHOWN + one, label: labelOfText(one) }))
-    : [first as (typeof FORMS)[number]];
+    : [isFailed ? FAILURE : (first as (typeof FORMS)[number])];
   const form = rest.some((one) => one.value === wanted) ? wanted : "shown";
   const choose = (next: string): void => {
     const isText = next.startsWith(SHOWN);
@@ -300,12 +303,14 @@ function useForms(call: CallView, value: unknown, hasApp: boolean) {
   return { forms: [...shown, ...rest], form, chosen, choose, textForm: shownForm, others };
 }
 
-export function ResultView({ call, hasSchema = false, request, app }: Props) {
+export function ResultView({ call, hasSchema = false, request, app, failure }: Props) {
   const { value, text, isLoading, problem } = useCallResult(call);
+  const isFailed = failure !== undefined;
   const { forms, form, chosen, choose, textForm, others } = useForms(
     call,
     value,
     app !== undefined,
+    isFailed,
   );
   const indented = useMemo(
     () => (form === "pretty" ? (text === null ? pretty(value) : indentedOnce(text)) : ""),
@@ -337,7 +342,9 @@ export function ResultView({ call, hasSchema = false, request, app }: Props) {
         {request?.button}
       </div>
       {request?.body}
+      {form === "shown" && failure}
       {form === "shown" &&
+        !isFailed &&
         (isObject(value) ? (
           <ResultContent call={call} value={value} hasSchema={hasSchema} textForm={textForm} />
         ) : (

@@ -6,7 +6,7 @@ import { Icon } from "../components/Icon";
 import { useDraft, usePreference } from "../state/browserStorage";
 import { command } from "../state/commands";
 import { CollectionField, NameAndDescription } from "./SavedCallFields";
-import { saveCall } from "./savedCalls";
+import { saveCall, useKnownCalls } from "./savedCalls";
 
 /** A file name for the collection of a server. */
 const safeName = (serverId: string): string => serverId.replace(/[/\\:*?"<>|]/g, "-");
@@ -22,14 +22,16 @@ export interface SavedFields {
 
 interface FormProps {
   serverId: string;
+  /** A name to begin with. */
+  suggested?: string;
   /** Whether it can be saved without its answer. */
   canBeCall: boolean;
   onSave(fields: SavedFields): Promise<boolean>;
   onDone(): void;
 }
 
-export function SaveForm({ serverId, canBeCall, onSave, onDone }: FormProps) {
-  const [name, setName] = useState("");
+export function SaveForm({ serverId, suggested = "", canBeCall, onSave, onDone }: FormProps) {
+  const [name, setName] = useState(suggested);
   const [description, setDescription] = useState("");
   const [last, setLast] = usePreference("saved.collection", "");
   const [chosen, setChosen] = useDraft("saved.collection", "");
@@ -58,6 +60,7 @@ export function SaveForm({ serverId, canBeCall, onSave, onDone }: FormProps) {
   const isIncomplete = !name.trim() || !key.trim();
   return (
     <form className="stack" onSubmit={submit}>
+      <strong>{canBeCall ? "Save this call" : "Save as a test"}</strong>
       <NameAndDescription
         name={name}
         description={description}
@@ -84,14 +87,25 @@ export function SaveForm({ serverId, canBeCall, onSave, onDone }: FormProps) {
         >
           Save as test
         </Button>
+        {isIncomplete && (
+          <span className="dim">{name.trim() ? "Choose a collection" : "Enter a name"}</span>
+        )}
       </div>
     </form>
   );
 }
 
+/** The name of what was called, with a number if a saved call has it already. */
+export function suggestedName(called: string, taken: string[]): string {
+  if (!taken.includes(called)) return called;
+  const numbers = taken.map((_, index) => `${called} ${index + 2}`);
+  return numbers.find((name) => !taken.includes(name)) ?? called;
+}
+
 export function SaveCallButton({ call }: { call: CallView }) {
   const [isOpen, setOpen] = useState(false);
   const tool = call.kind === "tool" ? { server_id: call.server_id, tool: call.name } : null;
+  const saved = useKnownCalls(call.server_id, call.name);
   return (
     <Popover opened={isOpen} onChange={setOpen} trapFocus position="bottom-end" width={300}>
       <Popover.Target>
@@ -107,6 +121,7 @@ export function SaveCallButton({ call }: { call: CallView }) {
         <SaveForm
           key={call.call_id}
           serverId={call.server_id}
+          suggested={suggestedName(call.name, saved?.map((one) => one.name) ?? [])}
           canBeCall
           onSave={(fields) => saveCall(tool, { call_id: call.call_id, ...fields })}
           onDone={() => setOpen(false)}

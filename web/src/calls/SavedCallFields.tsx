@@ -22,6 +22,7 @@ export function NameAndDescription({ name, description, setName, setDescription 
         maxLength={LONGEST}
         value={name}
         onChange={(change) => setName(change.currentTarget.value)}
+        onFocus={(focus) => focus.currentTarget.select()}
         data-autofocus
       />
       <Textarea
@@ -54,7 +55,7 @@ export function CollectionField({
   return (
     <Autocomplete
       label="Collection"
-      description="A new name makes a new file; folder/name puts it into a folder"
+      description="Type a new name to create a file; use folder/name for a folder"
       data={known}
       value={value}
       onFocus={loadKnown}

@@ -6,11 +6,11 @@ import type { SavedCallView } from "../api/types";
 import { Icon } from "../components/Icon";
 import { pathToCollection } from "../state/navigation";
 import { truncate } from "../values/format";
-import { pretty } from "../values/json";
+import { fieldsOf } from "../values/jsonObject";
 import { deleteSavedCall, filledArguments, useSavedCalls } from "./savedCalls";
 
-// A hint, not the whole result.
-const LONGEST = 300;
+// A line of the hint.
+const LONGEST = 100;
 
 interface Props {
   serverId: string;
@@ -19,9 +19,19 @@ interface Props {
   onChoose(given: string): void;
 }
 
-function hintOf({ description, arguments: given, result }: SavedCallView): string {
-  const gave = result === null ? "" : ` gave ${pretty(result)}`;
-  return truncate(`${description ? `${description}\n` : ""}${given}${gave}`, LONGEST);
+/** In one line what a call gave: its text, if it has any. */
+function resultLine(result: unknown): string {
+  const { content, structuredContent } = fieldsOf(result);
+  const { text } = fieldsOf(Array.isArray(content) ? content[0] : undefined);
+  const line = typeof text === "string" ? text : JSON.stringify(structuredContent ?? result);
+  return truncate(line.replace(/\s+/g, " "), LONGEST);
+}
+
+export function hintOf({ description, arguments: given, result }: SavedCallView): string {
+  const lines = [`Fills the form with ${truncate(given.replace(/\s+/g, " "), LONGEST)}`];
+  if (description) lines.unshift(truncate(description, LONGEST));
+  if (result !== null) lines.push(`Result when it was saved: ${resultLine(result)}`);
+  return lines.join("\n");
 }
 
 export function SavedCallList({ serverId, tool, onChoose }: Props) {
@@ -32,7 +42,7 @@ export function SavedCallList({ serverId, tool, onChoose }: Props) {
   };
   const remove = (one: SavedCallView): void => {
     modals.openConfirmModal({
-      title: `Delete ${one.name}?`,
+      title: `Delete “${one.name}”?`,
       children: `It is removed from the collection ${one.collection}; a backup of the file is kept.`,
       labels: { confirm: "Delete", cancel: "Keep" },
       confirmProps: { color: "red.9" },

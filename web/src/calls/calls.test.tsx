@@ -1,16 +1,17 @@
 import { MantineProvider } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
 import { act, cleanup, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import type { ReactNode } from "react";
 import { MemoryRouter } from "react-router";
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import type { CallView, QuestionView } from "../api/types";
+import type { CallView, QuestionView, SavedCallView } from "../api/types";
 import { ErrorBoundary } from "../components/ErrorBoundary";
 import { viewsOf } from "../components/RichText";
 import { promptText } from "../content/promptText";
 import { waitingQuestions } from "../questions/waitingQuestions";
 import { Questions } from "../screens/questions/Questions";
-import { EventRing } from "../state/events";
+import { EventRing, ring } from "../state/events";
 import { emptyInspector, useInspector } from "../state/store";
 import { aCall, anEvent, aServer } from "../testing/views";
 import { parseExactly } from "../values/exactJson";
@@ -20,6 +21,8 @@ import { asCommand, asCurl, asJsonRpc, asPython } from "./copyAs";
 import { MalformedCount } from "./MalformedNotice";
 import { ResultView } from "./ResultView";
 import { contentKind } from "./resultContent";
+import { suggestedName } from "./SaveCallButton";
+import { hintOf } from "./SavedCallList";
 
 beforeAll(() => panelModule.load());
 
@@ -82,6 +85,83 @@ describe("what is wrong with structured content", () => {
     );
     expect(screen.getByText(words)).toBeTruthy();
     for (const finding of findings) expect(screen.getByText(finding)).toBeTruthy();
+  });
+});
+
+describe("a call that the server answered with an error", () => {
+  const failed = aCall({
+    call_id: "failing",
+    status: "error",
+    request_id: 11,
+    request_seqs: [7],
+    error: {
+      code: "SERVER_ERROR",
+      message: "the server answered with error -32000: it cannot be done",
+      category: "server",
+      retryable: false,
+      helpUrl: "/docs/errors/server-error",
+      timestamp: 0,
+      details: { rpc_code: -32000, rpc_message: "it cannot be done", data: { tool: "x" } },
+    } as unknown as CallView["error"],
+  });
+  const renderCall = (call: CallView) =>
+    render(
+      <MantineProvider env="test">
+        <MemoryRouter>
+          <CallPanel call={call} />
+        </MemoryRouter>
+      </MantineProvider>,
+    );
+
+  it("has the views of a result, with every digit of the error, and can be copied", async () => {
+    const text = '{"jsonrpc":"2.0","id":11,"error":{"code":-32000,"data":12345678901234567890}}';
+    const reply = { event: anEvent({ seq: 8 }), text, text_is_cut: false, masked: [] };
+    const fetched = vi.fn(() => Promise.resolve(new Response(JSON.stringify(reply))));
+    vi.stubGlobal("fetch", fetched);
+    const user = userEvent.setup();
+    const copied = vi.spyOn(navigator.clipboard, "writeText");
+    renderCall(failed);
+    expect(screen.getByRole("alert").textContent).toContain("it cannot be done");
+    await user.click(screen.getByRole("radio", { name: "JSON" }));
+    expect(screen.getByRole("tree", { name: "Result" })).toBeTruthy();
+    await user.click(screen.getByRole("button", { name: "Copy the error" }));
+    const exact = '{\n  "code": -32000,\n  "data": 12345678901234567890\n}';
+    expect(copied).toHaveBeenCalledWith(exact);
+    await user.click(screen.getByRole("radio", { name: "Raw" }));
+    expect(await screen.findByLabelText("Message as it came")).toBeTruthy();
+    await user.click(screen.getByRole("radio", { name: "Error" }));
+    notifications.clean();
+    vi.unstubAllGlobals();
+  });
+
+  it("leads to the message that carried the error", () => {
+    vi.stubGlobal("fetch", () => Promise.reject(new Error("offline")));
+    renderCall(failed);
+    const link = (): string | null =>
+      screen.getByRole("link", { name: "id 11" }).getAttribute("href");
+    expect(link()).toBe("/s/demo/traffic/7?call=failing");
+    cleanup();
+    ring.append([
+      anEvent({ seq: 7, status: "request", request_id: 11 }),
+      anEvent({ seq: 8, kind: "FrameReceived", status: "error", request_seq: 7 }),
+    ]);
+    renderCall(failed);
+    expect(link()).toBe("/s/demo/traffic/8?call=failing");
+    vi.unstubAllGlobals();
+  });
+});
+
+describe("a saved call", () => {
+  it("says in short lines that it fills the form, and what it gave", () => {
+    const content = [{ type: "text", text: "5\n and more" }];
+    const saved = { description: "", arguments: '{\n  "a": 2\n}', result: { content, _meta: {} } };
+    expect(hintOf(saved as unknown as SavedCallView)).toBe(
+      'Fills the form with { "a": 2 }\nResult when it was saved: 5 and more',
+    );
+  });
+  it("is first named as the tool, with a number if that name is taken", () => {
+    expect(suggestedName("add", [])).toBe("add");
+    expect(suggestedName("add", ["add", "add 2", "other"])).toBe("add 3");
   });
 });
 
@@ -246,6 +326,16 @@ describe("NoiseCount", () => {
     ring.append([noise(13, { malformed: null }), noise(19), noise(21), noise(22)]);
     expect(counted.of(ring)).toBe(2);
     ring.append([noise(23, { wall: 15 })]);
+    expect(counted.of(ring)).toBe(2);
+  });
+
+  it("counts them as they come while the call still waits", () => {
+    const ring = new EventRing(100, () => undefined);
+    const waits = aCall({ started: 10, elapsed_s: null, status: "in_progress" });
+    const counted = new MalformedCount(waits);
+    ring.append([noise(9), noise(11)]);
+    expect(counted.of(ring)).toBe(1);
+    ring.append([noise(900)]);
     expect(counted.of(ring)).toBe(2);
   });
 });

@@ -22,12 +22,16 @@ async function load(tool: Tool): Promise<void> {
   useAll.setState(({ byTool }) => ({ byTool: new Map(byTool).set(keyOf(tool), list) }));
 }
 
+/** The saved calls of a tool that were loaded; undefined if they were not. */
+export const useKnownCalls = (server_id: string, tool: string): SavedCallView[] | undefined =>
+  useAll((state) => state.byTool.get(keyOf({ server_id, tool })));
+
 /** The saved calls of a tool, by name; undefined until they are known. */
 export function useSavedCalls(server_id: string, tool: string): SavedCallView[] | undefined {
   useEffect(() => {
     load({ server_id, tool }).catch(() => {});
   }, [server_id, tool]);
-  return useAll((state) => state.byTool.get(keyOf({ server_id, tool })));
+  return useKnownCalls(server_id, tool);
 }
 
 export interface NewSavedCall {

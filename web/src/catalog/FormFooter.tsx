@@ -1,3 +1,4 @@
+import { Button } from "@mantine/core";
 import { type ReactNode, type RefObject, useEffect, useRef } from "react";
 import css from "./FormFooter.module.css";
 
@@ -54,6 +55,13 @@ export function FormFooter({ children }: { children: ReactNode }) {
     </div>
   );
 }
+
+/** Away from the button that was pressed: the arguments break the schema. */
+export const SendAnyway = (props: { disabled: boolean; onClick(): void }) => (
+  <Button variant="default" className={css.last ?? ""} {...props}>
+    Send anyway
+  </Button>
+);
 
 /** The keys that press the primary button, said on it. */
 export const RunKeys = () => (

@@ -5,7 +5,7 @@ import { Icon } from "./Icon";
 import type { RowWindow } from "./useRowWindow";
 
 export function FollowButton({ window }: { window: RowWindow }) {
-  if (window.isFollowing) return null;
+  if (window.isFollowing || window.fits) return null;
   return (
     <Button
       className={rows.follow}

@@ -10,6 +10,7 @@ const PATHS = {
   clear: "M3 13h10M5 11 2.8 8.8a1 1 0 0 1 0-1.4l4-4a1 1 0 0 1 1.4 0l3.2 3.2a1 1 0 0 1 0 1.4L8 11",
   close: "M4 4l8 8M12 4l-8 8",
   collections: "M4 2h8v12l-4-3-4 3Z",
+  compare: "M7 3H2.5v10H7M9 3h4.5v10H9M8 1.5v13",
   copy: "M5.5 5.5h8v8h-8ZM10.5 5.5v-3h-8v8h3",
   panelBottom: "M2 3h12v10H2ZM2 9.5h12",
   panelRight: "M2 3h12v10H2ZM9.5 3v10",

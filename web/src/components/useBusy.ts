@@ -1,7 +1,7 @@
 // Runs one task at a time, however often its button is pressed.
 import { useCallback, useRef, useState } from "react";
 
-interface Busy {
+export interface Busy {
   isBusy: boolean;
   /** Start, unless the previous work is still running. */
   run(work: () => Promise<unknown>): void;

@@ -13,6 +13,8 @@ export interface RowWindow {
   /** The row at the upper edge. */
   top: number;
   height: number;
+  /** Whether all rows are in view. */
+  fits: boolean;
   isFollowing: boolean;
   follow(on: boolean): void;
   onScroll(): void;
@@ -114,8 +116,19 @@ export function useRowWindow(
   const place = isFollowing ? Math.max(0, height - view.height) : view.top;
   const { first, last } = rowsAt(place, view.height, rowHeight, count);
   const top = Math.floor(place / rowHeight);
-  const follow = setFollowing;
-  return { scroller, first, last, top, height, isFollowing, follow, onScroll, scrollTo, shift };
+  return {
+    scroller,
+    first,
+    last,
+    top,
+    height,
+    fits: height + headPx <= view.height,
+    isFollowing,
+    follow: setFollowing,
+    onScroll,
+    scrollTo,
+    shift,
+  };
 }
 
 /** Shows the chosen row, at this index or -1; the newest rows are no longer followed. */

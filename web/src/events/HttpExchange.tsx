@@ -66,6 +66,12 @@ function Body({ part, whole }: { part: EventView; whole: WholeEventState | null 
   );
 }
 
+/** The end of an exchange; an answer that came at once has its body there. */
+function endOf({ detail, size_bytes }: EventView): string {
+  if (detail.error) return `Ended: ${String(detail.error)}`;
+  return size_bytes > 0 ? `Body, ${formatBytes(size_bytes)}` : "Ended";
+}
+
 function Heading({ part }: { part: EventView }) {
   const { kind, method, status, detail, wall } = part;
   const after =
@@ -75,7 +81,7 @@ function Heading({ part }: { part: EventView }) {
       {kind === "HttpRequestSent" && `${method} ${String(detail.url)}`}
       {kind === "HttpResponseReceived" && `${status} ${String(detail.reason)}`}
       {kind === "HttpBytesReceived" && `Body chunk, ${formatBytes(part.size_bytes)}`}
-      {kind === "HttpExchangeEnded" && (detail.error ? `Ended: ${String(detail.error)}` : "Ended")}
+      {kind === "HttpExchangeEnded" && endOf(part)}
       <span className="dim">
         {" "}
         {formatTime(wall)}

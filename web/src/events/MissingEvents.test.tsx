@@ -37,11 +37,11 @@ it("says how many of the oldest events a full page does not hold", () => {
   ).toBeDefined();
 });
 
-it("says that only the first events of a long run are listed", () => {
+it("says that only the first events of a long session are listed", () => {
   const recorded = { ring: ringOf(5, 1, 2), isLoading: false, problem: null, isCut: true };
   render(<RecordedRunStatus recorded={recorded} />);
   expect(screen.getByRole("status").textContent).toBe(
-    "Only the first 2 events of this run are listed; an export has all of them.",
+    "Only the first 2 events of this session are listed; an export has all of them.",
   );
 });
 

@@ -42,8 +42,8 @@ export function RecordedRunStatus({ recorded }: { recorded: RecordedRun }) {
       {problem && <div className="toolbar">{problem}</div>}
       {isCut && (
         <div className="toolbar dim" role="status">
-          Only the first {pluralize(ring.items.length, "event")} of this run are listed; an export
-          has all of them.
+          Only the first {pluralize(ring.items.length, "event")} of this session are listed; an
+          export has all of them.
         </div>
       )}
     </>

@@ -1,5 +1,5 @@
 import { MantineProvider } from "@mantine/core";
-import { render, screen } from "@testing-library/react";
+import { act, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { MemoryRouter } from "react-router";
 import { afterEach, expect, it, vi } from "vitest";
@@ -44,4 +44,22 @@ it("lists sessions with server, client, time and messages; offers older ones, an
   await user.click(await item(/Older sessions…/));
   expect(await item(/server-59/)).toBeDefined();
   expect(screen.queryByRole("menuitem", { name: "Older sessions…" })).toBeNull();
+});
+
+it.each([0, 2])("offers to open an earlier session if there are any: %i", async (count) => {
+  const runs = Array.from({ length: count }, (_, at) => aRun(at));
+  const asked = vi.fn(async () => Response.json({ runs, has_more: false }));
+  vi.stubGlobal("fetch", asked);
+  render(
+    <MantineProvider env="test">
+      <MemoryRouter initialEntries={["/traffic"]}>
+        <RunChooser offer="Open an earlier session" />
+      </MemoryRouter>
+    </MantineProvider>,
+  );
+  await act(async () => void (await asked.mock.results[0]?.value));
+  const button = screen.queryByRole("button", { name: "Open an earlier session" });
+  expect(button !== null).toBe(count > 0);
+  if (button) await userEvent.click(button);
+  expect(screen.queryAllByRole("menuitem")).toHaveLength(count);
 });

@@ -90,13 +90,14 @@ function Group({ label, runs, chosen, onChoose }: GroupProps) {
   );
 }
 
-export function RunChooser() {
+/** `offer` is the text of a button that is there only if there is another session to open. */
+export function RunChooser({ offer }: { offer?: string }) {
   const { run, choose } = useChosenRun();
   const [{ runs, has_more }, setPage] = useState<RunPage>(NONE);
   const load = (most = AT_ONCE): void => void fetchRuns(most).then(setPage, () => setPage(NONE));
   // biome-ignore lint/correctness/useExhaustiveDependencies: an address that names a run needs its name at once
   useEffect(() => {
-    if (run !== null) load();
+    if (run !== null || offer !== undefined) load();
   }, []);
   const others = useOthers(runs);
   const shown = others.find((one) => one.run_id === run);
@@ -107,6 +108,7 @@ export function RunChooser() {
     ? `${serversOf(shown)}, ${formatDateTime(shown.started).slice(5, -3)}`
     : label;
   const group = { chosen: run, onChoose: choose };
+  if (offer !== undefined && others.length === 0) return null;
   return (
     <Menu position="bottom-start" width={400} onOpen={() => load()}>
       <Menu.Target>
@@ -114,16 +116,17 @@ export function RunChooser() {
           variant={run === null ? "default" : "light"}
           maw={200}
           rightSection={<Icon name="down" size={12} />}
-          aria-label={`Session: ${short}`}
-          title={label}
+          {...(offer === undefined && { "aria-label": `Session: ${short}`, title: label })}
         >
-          <span className="cut">{short}</span>
+          <span className="cut">{offer ?? short}</span>
         </Button>
       </Menu.Target>
       <Menu.Dropdown className={css.list}>
-        <Menu.Item aria-current={run === null} className={css.item} onClick={() => choose(null)}>
-          {THIS_SESSION}
-        </Menu.Item>
+        {offer === undefined && (
+          <Menu.Item aria-current={run === null} className={css.item} onClick={() => choose(null)}>
+            {THIS_SESSION}
+          </Menu.Item>
+        )}
         <Group
           label="Live in another process"
           runs={others.filter((one) => one.is_live)}

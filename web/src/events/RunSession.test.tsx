@@ -46,12 +46,15 @@ it("says of a live session who speaks, what waits and what is wrong", async () =
     },
   );
   useInspector.setState({ runs: new Map([["run", info]]) });
-  draw(<RunSession runId="run" />);
+  const problems = vi.fn();
+  draw(<RunSession runId="run" onProblems={problems} />);
   expect(screen.getByRole("status").textContent).toBe(
     "claude 1.2 → fs 1.2 · MCP 2025-11-25 · 12 messages",
   );
-  for (const text of ["Live", "1 without an answer", "1 question waits", "1 problem"])
+  for (const text of ["Live", "1 without an answer", "1 question waits", "1 protocol problem"])
     expect(screen.getByText(text)).toBeDefined();
+  await userEvent.click(screen.getByRole("button", { name: "1 protocol problem" }));
+  expect(problems).toHaveBeenCalledOnce();
   await userEvent.click(screen.getByRole("button", { name: "About this session" }));
   const dialog = within(await screen.findByRole("dialog"));
   expect(dialog.getByText(/Revision 2025-11-25, with a handshake/)).toBeDefined();

@@ -82,7 +82,7 @@ function Details({ info, onClose }: { info: RunInfoView; onClose(): void }) {
         <span>
           Revision {info.protocol_version ?? "not negotiated"}
           {info.era && ERAS[info.era]} · {pluralize(info.message_count, "message")} ·{" "}
-          {pluralize(info.problem_count, "problem")} · mcplens {info.run.version}
+          {pluralize(info.problem_count, "protocol problem")} · mcplens {info.run.version}
         </span>
         <Side title="Client" side={info.client} />
         <Side title="Server" side={info.server} />
@@ -101,7 +101,7 @@ function Details({ info, onClose }: { info: RunInfoView; onClose(): void }) {
 }
 
 /** One line about the run that is shown, with its details on demand. */
-export function RunSession({ runId }: { runId: string }) {
+export function RunSession({ runId, onProblems }: { runId: string; onProblems(): void }) {
   const info = useRunInfo(runId);
   const [isOpen, setOpen] = useState(false);
   if (!info) return null;
@@ -124,7 +124,15 @@ export function RunSession({ runId }: { runId: string }) {
         <Badge color="yellow">{pluralize(questions, "question waits", "questions wait")}</Badge>
       )}
       {info.problem_count > 0 && (
-        <Badge color="red">{pluralize(info.problem_count, "problem")}</Badge>
+        <Button
+          variant="light"
+          color="red"
+          size="compact-xs"
+          title="Messages that are malformed, or answer no request. Click to show them"
+          onClick={onProblems}
+        >
+          {pluralize(info.problem_count, "protocol problem")}
+        </Button>
       )}
       <Button variant="default" size="compact-xs" onClick={() => setOpen(true)}>
         About this session

@@ -79,7 +79,7 @@ export function ElicitationForm({ question, send, edited, note }: AnswerProps) {
               )
             }
           >
-            Auto-respond (auto)
+            Auto-respond
           </Button>
         </Tooltip>
         <RefuseButtons onChoose={answer} />

@@ -15,6 +15,7 @@ import css from "./QuestionPanel.module.css";
 import { askerName } from "./questionSummary";
 import { RequestParams } from "./RequestParams";
 import { Sampling } from "./Sampling";
+import { endUnanswered } from "./waitingQuestions";
 
 export interface AnswerProps {
   question: QuestionView;
@@ -46,18 +47,11 @@ function answerByKey(event: KeyboardEvent<HTMLElement>): void {
   event.currentTarget.querySelector<HTMLButtonElement>("[data-answer]:not(:disabled)")?.click();
 }
 
-/** What happens to a question that nobody answers in time. */
-function endOf({ round, method }: QuestionView): string {
-  if (round === null) return "an error is sent";
-  // Asked within the answer to a call (2026-07-28), there is no error to send.
-  return method === "elicitation/create" ? "cancelled" : "its call fails";
-}
-
 function Countdown({ question, deadline }: { question: QuestionView; deadline: number }) {
   const now = useNow(true);
   return (
     <span className="dim">
-      {endOf(question)} in {formatDuration(Math.max(0, deadline - now))} if unanswered
+      {endUnanswered(question)} in {formatDuration(Math.max(0, deadline - now))} if unanswered
     </span>
   );
 }
@@ -152,7 +146,7 @@ function Panel({ question }: { question: QuestionView }) {
           {askerName(question)} {askedFor(question)}
         </strong>
         <span className="mono dim">{kindOf(question)}</span>
-        {question.round !== null && (
+        {question.round !== null && question.round > 1 && (
           <Badge color="gray">
             round {question.round}
             {question.most_rounds ? ` of at most ${question.most_rounds}` : ""}
@@ -163,9 +157,11 @@ function Panel({ question }: { question: QuestionView }) {
         {question.deadline !== null && (
           <Countdown question={question} deadline={question.deadline} />
         )}
-        <Badge color="gray">
-          {question.number} of {question.count}
-        </Badge>
+        {question.count > 1 && (
+          <Badge color="gray">
+            {question.number} of {question.count}
+          </Badge>
+        )}
       </header>
       <div className={css.body}>
         {question.answering_by && (

@@ -32,3 +32,10 @@ export function questionsOf(
   );
   return { questions: isHome ? free : [], isSure: false };
 }
+
+/** What happens to a question that nobody answers in time. */
+export function endUnanswered({ round, method }: QuestionView): string {
+  if (round === null) return "an error is sent";
+  // Asked within the answer to a call (2026-07-28), there is no error to send.
+  return method === "elicitation/create" ? "cancelled" : "its call fails";
+}

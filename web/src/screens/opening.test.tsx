@@ -29,6 +29,7 @@ const aCall = (call_id: string, part: Partial<CallView> = {}): CallView =>
     name: "demo://x",
     request: null,
     request_id: null,
+    request_seqs: [],
     status: "error",
     started: 1,
     elapsed_s: 1,

@@ -18,9 +18,7 @@ function StrayLines({ lines }: { lines: string[] }) {
   if (lines.length === 0) return null;
   return (
     <div className="stack tight" role="status">
-      <span>
-        The server printed to stdout, which is for messages alone. Its logs belong on stderr.
-      </span>
+      <span>The server printed to stdout, which is only for messages. Logs belong on stderr.</span>
       <pre className="block">{withoutAnsi(lines.join("\n"))}</pre>
     </div>
   );
@@ -60,7 +58,9 @@ export function ConnectProgress({ server }: { server: ServerView }) {
         ) : (
           <>
             {connectStepLabel(server)}
-            <span className="dim"> · for {formatDuration(Math.max(0, now - server.since))}</span>
+            {now - server.since >= 1 && (
+              <span className="dim"> · for {formatDuration(now - server.since)}</span>
+            )}
           </>
         )}
       </span>

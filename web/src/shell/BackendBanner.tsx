@@ -67,7 +67,7 @@ function StatusBanner({ link }: { link: BackendLink }) {
       {firstServerId === null && "Its servers are disconnected. "}
       Earlier traffic is in{" "}
       <Link to={`/traffic?run=${encodeURIComponent(earlierRunId)}`}>
-        the recording of the last run
+        the recording of the last session
       </Link>
       .
     </Banner>

@@ -88,6 +88,8 @@ function AllScreens({ tabs, server, place }: Omit<TabProps, "tab"> & { tabs: Tab
             key={tab.screen}
             component={Link}
             to={tabPath(tab, server, place)}
+            aria-current={tab.screen === place.screen ? "page" : undefined}
+            className={css.item ?? ""}
             leftSection={<Icon name={tab.icon} size={14} />}
             rightSection={<span className="dim">{countOf(server, tab.screen)}</span>}
           >

@@ -84,7 +84,7 @@ export function ShortcutList({ isOpen, isSingle, onSingle, onClose }: ListProps)
       <Switch
         mt="lg"
         label="Single-key shortcuts"
-        description={`Keys without Ctrl: / c 1 – 9 m ${RESTART_KEY.shown} ?`}
+        description={`Keys without Ctrl: / c p * 1 – 9 m ${RESTART_KEY.shown} ?`}
         checked={isSingle}
         onChange={(event) => onSingle(event.currentTarget.checked)}
       />

@@ -47,17 +47,17 @@ function ServerStatus({ server }: { server: ServerView }) {
           <Tooltip label="Duration of the last ping. Click to ping now">
             <button
               type="button"
-              className="plain dim"
+              className={`plain dim ${css.ping}`}
               aria-label={`Ping now${server.latency_s === null ? "" : `; the last took ${formatDuration(server.latency_s)}`}`}
               onClick={() => pingServer(server.server_id)}
             >
-              {server.latency_s === null ? "Ping now" : formatDuration(server.latency_s)}
+              {server.latency_s === null ? "Ping" : formatDuration(server.latency_s)}
             </button>
           </Tooltip>
         )}
         {server.protocol_version && (
           <Tooltip label="MCP protocol revision in use">
-            <span className={css.revision}>{server.protocol_version}</span>
+            <span className={css.revision}>MCP {server.protocol_version}</span>
           </Tooltip>
         )}
       </span>

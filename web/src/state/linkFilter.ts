@@ -46,7 +46,7 @@ export const requestName = ({ method, request_id }: EventView): string =>
 
 /** In words what a link asks for. */
 export function linkWords(ring: EventRing, { name, value }: LinkFilter): string {
-  if (name === "app") return `the app ${value}, and the requests that it caused`;
+  if (name === "app") return `the app ${value}`;
   if (name === "call") return `call ${value}`;
   if (name === "exchange") return `HTTP exchange ${value}`;
   const request = ring.find(Number(value));

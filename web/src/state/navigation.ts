@@ -54,9 +54,9 @@ export const pathToTask = (task: TaskView): string =>
 /** Key of the item that was called: several items may have the same name. */
 export const calledItemKey = (call: CallView): string => call.listed_as || call.name;
 
-/** Address of the messages of a call. */
-export const pathToCallTraffic = ({ server_id, call_id }: CallView): string =>
-  `${pathTo(server_id, "traffic")}?call=${encodeURIComponent(call_id)}`;
+/** Address of the messages of a call, with one of them open. */
+export const pathToCallTraffic = ({ server_id, call_id }: CallView, seq?: number): string =>
+  `${pathTo(server_id, "traffic", seq)}?call=${encodeURIComponent(call_id)}`;
 
 /** Address of a call. */
 export function pathToCall(call: CallView): string {

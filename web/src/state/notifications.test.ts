@@ -52,6 +52,7 @@ describe("toasts of servers", () => {
     names.map((server_id) => aServer({ server_id, state }));
   beforeEach(() => {
     vi.useFakeTimers();
+    notifications.clean();
     useInspector.setState(emptyInspector());
     stop = notifyConnections();
   });
@@ -79,6 +80,21 @@ describe("toasts of servers", () => {
         value,
       });
     expect(shown()).toEqual(["Connected to 8 servers"]);
+  });
+  it("tell a server that came back after it failed from a new one", () => {
+    const turn = (state: ServerView["state"]): void =>
+      apply({
+        type: "Changed",
+        what: "servers",
+        key: "a",
+        server_id: "a",
+        value: aServer({ server_id: "a", state }),
+      });
+    apply(aHello({ servers: servers("CONNECTED") }));
+    for (const state of ["ERROR", "CONNECTING", "CONNECTED"] as const) turn(state);
+    expect(shown()).toEqual(["Reconnected to a"]);
+    for (const state of ["DISCONNECTING", "DISCONNECTED", "CONNECTED"] as const) turn(state);
+    expect(shown()).toEqual(["Reconnected to a", "Connected to a"]);
   });
 });
 
@@ -131,6 +147,16 @@ describe("toasts of calls", () => {
     change(aCall({}));
     change(aCall(failed));
     expect(shown()).toHaveLength(1);
+  });
+  it("say nothing of what was on the screen, however briefly", () => {
+    apply(aHello({ calls: [aCall({})] }));
+    const before = renderHook(() => useMuteCall("c1"));
+    change(aCall(failed));
+    before.unmount(); // as when Run is pressed again at once
+    expect(shown()).toEqual([]);
+    change(aCall({ call_id: "c2", ...failed }));
+    renderHook(() => useMuteCall("c2")).unmount();
+    expect(shown()).toEqual([]);
   });
   it("are one for many", () => {
     apply(aHello({}));

@@ -74,10 +74,15 @@ function failureToast(server: ServerView): string {
 const isSignInShown = (server: ServerView): boolean =>
   needsSignIn(server) && shown.has(`sign-in ${server.server_id}`);
 
-function notifyChanges({ connected, failed: all, lost }: ConnectionChanges): void {
-  const failed = all.filter((server) => !isSignInShown(server));
-  if (connected.length > 0)
-    notifications.show({ message: `Connected to ${names(connected)}`, autoClose: 2500 });
+/** `again` has the servers that were connected before they failed. */
+function notifyChanges(changes: ConnectionChanges, again: ReadonlySet<string>): void {
+  const { connected, lost } = changes;
+  const failed = changes.failed.filter((server) => !isSignInShown(server));
+  const isAgain = connected.every(({ server_id }) => again.has(server_id));
+  if (connected.length > 0) {
+    const verb = isAgain ? "Reconnected" : "Connected";
+    notifications.show({ message: `${verb} to ${names(connected)}`, autoClose: 2500 });
+  }
   if (lost.length > FEW)
     notifications.show({ color: "red", message: `Lost the connection to ${names(lost)}` });
   else
@@ -97,6 +102,8 @@ function notifyChanges({ connected, failed: all, lost }: ConnectionChanges): voi
     }
 }
 
+const callKey = (callId: string): string => `call ${callId}`;
+
 const isFailedCall = (call: CallView): boolean => call.status === "error" || call.is_error;
 
 /** The calls that failed between two states of the store. */
@@ -108,10 +115,13 @@ const failedCalls = (before: Calls, after: Calls): CallView[] =>
 
 // How many panels show each call or sign-in: its failure is visible there and needs no toast.
 const shown = new Map<string, number>();
+// Failed calls that a toast is about to report, by the key of their panel.
+const unseen = new Map<string, CallView>();
 
 function useMute(key: string): void {
   useEffect(() => {
     shown.set(key, (shown.get(key) ?? 0) + 1);
+    unseen.delete(key);
     return () => {
       const left = (shown.get(key) ?? 1) - 1;
       if (left > 0) shown.set(key, left);
@@ -121,18 +131,16 @@ function useMute(key: string): void {
 }
 
 /** Show no toast about this call while the component is mounted. */
-export const useMuteCall = (callId: string): void => useMute(`call ${callId}`);
+export const useMuteCall = (callId: string): void => useMute(callKey(callId));
 
 /** Show no toast about a failed sign-in to this server while the component is mounted. */
 export const useMuteSignIn = (serverId: string): void => useMute(`sign-in ${serverId}`);
-
-const isMuted = (callId: string): boolean => shown.has(`call ${callId}`);
 
 type Navigate = (path: string) => void;
 
 function notifyFailedCall(call: CallView, go: Navigate): void {
   const { error, kind } = call;
-  const id = `call ${call.call_id}`;
+  const id = callKey(call.call_id);
   const name = visible(call.name || call.method || "raw");
   const path = pathToCall(call);
   const onClick = (event: { preventDefault(): void }): void => {
@@ -155,24 +163,27 @@ function notifyFailedCall(call: CallView, go: Navigate): void {
 
 /** Show toasts about failed calls that are not visible, from now on. */
 export function notifyFailedCalls(go: Navigate): () => void {
-  let pending: CallView[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
   const flush = (): void => {
-    // By now the panel of a call that failed at once is mounted.
-    const unseen = pending.filter((call) => !isMuted(call.call_id));
-    pending = [];
+    const calls = [...unseen.values()];
+    unseen.clear();
     timer = undefined;
-    if (unseen.length > FEW)
-      notifications.show({ color: "red", message: `${pluralize(unseen.length, "call")} failed` });
-    else for (const call of unseen) notifyFailedCall(call, go);
+    if (calls.length > FEW)
+      notifications.show({ color: "red", message: `${pluralize(calls.length, "call")} failed` });
+    else for (const call of calls) notifyFailedCall(call, go);
   };
   const stop = useInspector.subscribe((state, former) => {
     if (state.calls === former.calls || former.run_id !== state.run_id) return;
-    pending.push(...failedCalls(former.calls, state.calls));
-    if (pending.length > 0) timer ??= setTimeout(flush, TOGETHER_MS);
+    // A panel that shows the failure may be gone when the toast is due, or come only by then.
+    for (const call of failedCalls(former.calls, state.calls)) {
+      const key = callKey(call.call_id);
+      if (!shown.has(key)) unseen.set(key, call);
+    }
+    if (unseen.size > 0) timer ??= setTimeout(flush, TOGETHER_MS);
   });
   return () => {
     clearTimeout(timer);
+    unseen.clear();
     stop();
   };
 }
@@ -181,15 +192,19 @@ export function notifyFailedCalls(go: Navigate): () => void {
 export function notifyConnections(): () => void {
   let pending: ConnectionChanges = noChanges();
   let timer: ReturnType<typeof setTimeout> | undefined;
+  const dropped = new Set<string>();
   const flush = (): void => {
     const told = pending;
     pending = noChanges();
     timer = undefined;
-    notifyChanges(told);
+    notifyChanges(told, dropped);
+    for (const { server_id } of told.connected) dropped.delete(server_id);
   };
   const stop = useInspector.subscribe((state, former) => {
     // Ignore the initial state, and that after a restart.
     if (state.servers === former.servers || former.run_id !== state.run_id) return;
+    for (const [id, { state: was }] of former.servers)
+      if (was === "CONNECTED" && state.servers.get(id)?.state === "ERROR") dropped.add(id);
     const news = connectionChanges(former.servers, state.servers);
     if (news.connected.length + news.failed.length + news.lost.length === 0) return;
     pending = {

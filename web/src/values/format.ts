@@ -12,7 +12,8 @@ export function formatDuration(seconds: number): string {
   if (seconds < 10) return `${seconds.toFixed(2)} s`;
   if (seconds < 60) return `${seconds.toFixed(1)} s`;
   const minutes = Math.floor(seconds / 60);
-  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
+  const rest = Math.floor(seconds % 60);
+  if (minutes < 60) return rest === 0 ? `${minutes} min` : `${minutes} min ${rest} s`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 

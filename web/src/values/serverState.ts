@@ -65,7 +65,9 @@ export function strayLines({ state, stray_lines, error }: ServerView): string[] 
   if (state === "CONNECTING") return stray_lines;
   if (state === "CONNECTED") return [];
   const quoted = error?.details.stdout;
-  return Array.isArray(quoted) ? quoted.filter((line) => typeof line === "string") : [];
+  const lines = Array.isArray(quoted) ? quoted.filter((line) => typeof line === "string") : [];
+  // The error says it where it quotes the only line.
+  return lines.length === 1 && error?.message.includes(`'${lines[0]}'`) ? [] : lines;
 }
 
 /** How a process ended, with its verb. */

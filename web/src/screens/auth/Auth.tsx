@@ -4,8 +4,7 @@ import { notifications } from "@mantine/notifications";
 import { useEffect, useState } from "react";
 import type { AuthView, ServerView, SignInRunView } from "../../api/types";
 import { EmptyState } from "../../components/EmptyState";
-import { StateDot } from "../../components/StateDot";
-import { useBusy } from "../../components/useBusy";
+import { type Busy, useBusy } from "../../components/useBusy";
 import { askToConfirm } from "../../servers/Confirmation";
 import { NotConnected } from "../../servers/NotConnected";
 import { command } from "../../state/commands";
@@ -15,7 +14,6 @@ import { useInspector } from "../../state/store";
 import { errorViewOf, withErrorToast } from "../../state/toasts";
 import { formatTime } from "../../values/format";
 import { visible } from "../../values/hiddenCharacters";
-import { displayState, stateLabel } from "../../values/serverState";
 import css from "./Auth.module.css";
 import { Checklist } from "./Checklist";
 import { KeptSignIn } from "./KeptSignIn";
@@ -56,17 +54,24 @@ function Runs({ serverId, runs }: { serverId: string; runs: SignInRunView[] }) {
   );
 }
 
-function Actions({ server, edits }: { server: ServerView; edits: SignInEdits }) {
+interface ActionsProps {
+  server: ServerView;
+  edits: SignInEdits;
+  busy: Busy;
+}
+
+function Actions({ server, edits, busy: { isBusy, run } }: ActionsProps) {
   const { server_id, auth } = server;
-  const { isBusy, run } = useBusy();
   if (!auth) return null;
   const start = (is_stepwise: boolean): void => {
     if (server.needs_confirmation) {
       askToConfirm(server);
       return;
     }
-    const work = command("SignInTo", { server_id, is_stepwise, ...edits });
-    run(() => withErrorToast("The sign-in could not begin", work));
+    run(() => {
+      const work = command("SignInTo", { server_id, is_stepwise, ...edits });
+      return withErrorToast("The sign-in could not start", work);
+    });
   };
   const refresh = (): void =>
     run(() => {
@@ -101,35 +106,52 @@ function Actions({ server, edits }: { server: ServerView; edits: SignInEdits }) 
           Refresh now
         </Button>
       )}
-      <Button variant="default" onClick={() => start(true)}>
+      <Button variant="default" disabled={isBusy} onClick={() => start(true)}>
         Step by step
       </Button>
-      <Button onClick={() => start(false)}>{auth.kept ? "Sign in again" : "Sign in"}</Button>
+      <Button disabled={isBusy} onClick={() => start(false)}>
+        {auth.kept ? "Sign in again" : "Sign in"}
+      </Button>
     </>
   );
 }
 
-function Registration({ server, auth }: { server: ServerView; auth: AuthView }) {
-  const { registration } = auth;
+interface RegistrationProps {
+  server: ServerView;
+  auth: AuthView;
+  busy: Busy;
+}
+
+/** Who mcplens is to the authorization server, as far as the sign-in does not say it already. */
+function Registration({ server, auth, busy: { isBusy, run } }: RegistrationProps) {
+  const { registration, kept } = auth;
   if (!registration) return null;
   const forget = (): void =>
-    void withErrorToast(
-      "The registration was not forgotten",
-      command("ForgetRegistration", { server_id: server.server_id }),
+    run(() =>
+      withErrorToast(
+        "The registration was not forgotten",
+        command("ForgetRegistration", { server_id: server.server_id }),
+      ),
     );
+  const isSaid = kept?.issuer === registration.issuer && kept.client_id === registration.client_id;
   return (
     <section className="card stack" aria-label="Registration">
       <h2 className="section-title">Registration</h2>
       <dl className="facts">
-        <dt>With</dt>
-        <dd>{visible(registration.issuer)}</dd>
-        <dt>Client ID</dt>
-        <dd className="mono">{visible(registration.client_id)}</dd>
+        {!isSaid && (
+          <>
+            <dt>With</dt>
+            <dd>{visible(registration.issuer)}</dd>
+            <dt>Client ID</dt>
+            <dd className="mono">{visible(registration.client_id)}</dd>
+          </>
+        )}
         <dt>Redirect URI</dt>
         <dd className="mono">{visible(registration.redirect_uri ?? "none")}</dd>
       </dl>
       <div className="row">
-        <Button size="compact-xs" variant="default" onClick={forget}>
+        {/* A sign-out moves this section: a click meant for the button would miss it. */}
+        <Button size="compact-xs" variant="default" disabled={isBusy} onClick={forget}>
           Forget registration
         </Button>
       </div>
@@ -141,12 +163,21 @@ function NoSignIn({ server }: { server: ServerView }) {
   return (
     <div className="pane">
       <div className="scroll pad">
-        <EmptyState icon="auth" title={`${serverName(server)} asks for no sign-in`}>
+        <EmptyState
+          icon="auth"
+          title={`${serverName(server)} has not asked for a sign-in`}
+          action={
+            server.url !== null && (
+              <div className={css.token}>
+                <TokenForm serverId={server.server_id} />
+              </div>
+            )
+          }
+        >
           {server.url === null
             ? "It is started by a command. Servers that are reached by an address can ask for one."
             : "When it does, the steps are shown here, one by one."}
         </EmptyState>
-        {server.url !== null && <TokenForm serverId={server.server_id} />}
       </div>
     </div>
   );
@@ -156,6 +187,7 @@ export function Auth() {
   const serverId = usePageLocation().server_id ?? "";
   const server = useInspector((state) => state.servers.get(serverId));
   const [edits, setEdits] = useState<SignInEdits>({});
+  const busy = useBusy();
   const isThere = server !== undefined;
   useMuteSignIn(serverId);
   // Another mcplens may have signed in or out meanwhile.
@@ -169,12 +201,8 @@ export function Auth() {
     <div className={`pane ${css.screen}`}>
       <div className="toolbar">
         <h1 className="title">Auth</h1>
-        <span className="row">
-          <StateDot state={displayState(server)} />
-          <span role="status">{stateLabel(server)}</span>
-        </span>
         <div className="actions">
-          <Actions server={server} edits={edits} />
+          <Actions server={server} edits={edits} busy={busy} />
         </div>
       </div>
       <div className="scroll pad">
@@ -185,7 +213,7 @@ export function Auth() {
           </div>
           <div className="stack">
             {auth.kept && <KeptSignIn serverId={serverId} kept={auth.kept} />}
-            <Registration server={server} auth={auth} />
+            <Registration server={server} auth={auth} busy={busy} />
             <EditFields edits={edits} isOpen={lacksClient(auth.runs[0])} onChange={setEdits} />
             <TokenForm serverId={serverId} />
           </div>

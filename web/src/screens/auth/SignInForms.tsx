@@ -65,8 +65,8 @@ export function EditFields({ edits, isOpen, onChange }: Props) {
           onChange={(event) => set("client_secret", event.currentTarget.value)}
         />
         <span className="dim">
-          For the next sign-in alone. A client ID that works is kept if the site registers no
-          clients itself; everything else belongs in the auth block of the server.
+          For the next sign-in only. A client ID that works is kept if the site registers no clients
+          itself; everything else belongs in the auth block of the server.
         </span>
       </div>
     </details>
@@ -79,7 +79,7 @@ export function TokenForm({ serverId }: { serverId: string }) {
   const keep = (): void =>
     run(async () => {
       const work = command("SetToken", { server_id: serverId, token });
-      if (await withErrorToast("The token was not kept", work)) setToken("");
+      if (await withErrorToast("The token was not saved", work)) setToken("");
     });
   return (
     <details className="card">

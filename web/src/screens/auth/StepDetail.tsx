@@ -62,7 +62,7 @@ export function StepDetail({ serverId, step, hint, canEnterClient }: Props) {
         )}
         {step.text && (
           <>
-            <dt>Came</dt>
+            <dt>Received</dt>
             <dd className={step.state === "failed" ? "bad" : undefined}>{visible(step.text)}</dd>
           </>
         )}

@@ -15,7 +15,7 @@ function Paste({ serverId }: { serverId: string }) {
   const send = (): void =>
     run(async () => {
       const work = command("PasteRedirect", { server_id: serverId, url });
-      if (await withErrorToast("The address was not taken", work)) setUrl("");
+      if (await withErrorToast("The address was not accepted", work)) setUrl("");
     });
   return (
     <form
@@ -35,7 +35,7 @@ function Paste({ serverId }: { serverId: string }) {
         onChange={(event) => setUrl(event.currentTarget.value)}
       />
       <Button type="submit" variant="default" loading={isBusy} disabled={!url.trim()}>
-        Use it
+        Continue
       </Button>
     </form>
   );
@@ -52,7 +52,7 @@ function OpenSite({ server, auth }: { server: ServerView; auth: AuthView }) {
             with the scope <span className="mono">{visible(auth.scopes.join(" "))}</span>
           </>
         )}
-        . This page goes on by itself when you are done.
+        . This page continues by itself when you are done.
       </span>
       <div className="row wrap">
         <SignInLink server={server} size="sm" />
@@ -65,7 +65,7 @@ function OpenSite({ server, auth }: { server: ServerView; auth: AuthView }) {
 function Choice({ serverId, issuers }: { serverId: string; issuers: string[] }) {
   const choose = (issuer: string): void =>
     void withErrorToast(
-      "The choice was not taken",
+      "The choice was not accepted",
       command("ChooseIssuer", { server_id: serverId, issuer }),
     );
   return (
@@ -108,7 +108,7 @@ function Paused({ server, auth }: { server: ServerView; auth: AuthView }) {
   const { server_id } = server;
   const go = (at_once: boolean): void =>
     void withErrorToast(
-      "The step could not begin",
+      "The step could not start",
       command("ContinueSignIn", { server_id, at_once, ...edits }),
     );
   const sent: Record<Field, string> = {

@@ -1,5 +1,5 @@
 import { MantineProvider } from "@mantine/core";
-import { fireEvent, render, screen, within } from "@testing-library/react";
+import { fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { MemoryRouter } from "react-router";
 import { beforeEach, expect, it, vi } from "vitest";
 import type { AuthView, SignInRunView, SignInStepView } from "../../api/types";
@@ -112,7 +112,7 @@ it("takes the address that the browser was sent to, and can be cancelled", () =>
   show(WAITING, "CONNECTING");
   const url = "http://127.0.0.1:1/callback?code=1&state=x";
   fireEvent.change(screen.getByLabelText(/paste the address/), { target: { value: url } });
-  fireEvent.click(screen.getByRole("button", { name: "Use it" }));
+  fireEvent.click(screen.getByRole("button", { name: "Continue" }));
   expect(sent).toHaveBeenCalledWith("PasteRedirect", { server_id: "closed", url });
   fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
   expect(sent).toHaveBeenCalledWith("CancelSignIn", { server_id: "closed" });
@@ -192,8 +192,25 @@ it("signs in step by step, with what was changed", () => {
 
 it("keeps a token without any sign-in, also where none was asked for", () => {
   show(null);
-  screen.getByText("closed asks for no sign-in");
+  screen.getByText("closed has not asked for a sign-in");
   fireEvent.change(screen.getByLabelText("Token"), { target: { value: "abc" } });
   fireEvent.click(screen.getByRole("button", { name: "Save the token" }));
   expect(sent).toHaveBeenCalledWith("SetToken", { server_id: "closed", token: "abc" });
+});
+
+it("forgets a registration only while nothing else changes the sign-in", async () => {
+  let signOut: (done: { outcome: string }) => void = () => {};
+  const issuer = KEPT.issuer;
+  const registration = { issuer, client_id: "abc", redirect_uri: "http://127.0.0.1:1/callback" };
+  show(anAuth({ kept: KEPT, registration }), "CONNECTED");
+  const forget = screen.getByRole<HTMLButtonElement>("button", { name: "Forget registration" });
+  // The same client and issuer are named by the sign-in above it.
+  expect(within(screen.getByLabelText("Registration")).queryByText("Client ID")).toBeNull();
+  sent.mockReturnValue(new Promise((resolve) => (signOut = resolve)) as never);
+  fireEvent.click(screen.getByRole("button", { name: "Sign out" }));
+  expect(forget.disabled).toBe(true); // it moves when the sign-in above it is gone
+  signOut({ outcome: "signed out" });
+  await waitFor(() => expect(forget.disabled).toBe(false));
+  fireEvent.click(forget);
+  expect(sent).toHaveBeenLastCalledWith("ForgetRegistration", { server_id: "closed" });
 });

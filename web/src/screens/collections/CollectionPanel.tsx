@@ -33,7 +33,7 @@ interface ContentProps {
 
 function askToDelete(what: string, children: string, onConfirm: () => void): void {
   modals.openConfirmModal({
-    title: `Delete ${what}?`,
+    title: `Delete “${what}”?`,
     children,
     labels: { confirm: "Delete", cancel: "Keep" },
     confirmProps: { color: "red.9" },

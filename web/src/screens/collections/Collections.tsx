@@ -22,7 +22,9 @@ function Row({ file }: { file: CollectionFileView }) {
   return (
     <div className="row">
       <span className={`cut ${css.file}`}>{file.name}</span>
-      <span className="cut dim grow">{place}</span>
+      <span className="cut-front dim grow" title={place}>
+        <bdi dir="ltr">{place}</bdi>
+      </span>
       {file.problem ? (
         <span className="bad" title={file.problem}>
           <Icon name="alert" size={13} />
@@ -58,6 +60,8 @@ export function Collections() {
     const needle = text.trim().toLowerCase();
     return (list?.files ?? []).filter((file) => file.key.toLowerCase().includes(needle));
   }, [list, text]);
+  // The only one needs no choice; a narrow screen shows the list first.
+  const shown = item ?? (list?.files.length === 1 ? (list.files[0]?.key ?? null) : null);
   const open = (key?: string): void => void navigate(pathToCollection(key));
   const files = (
     <div className="pane">
@@ -79,7 +83,7 @@ export function Collections() {
           label="Collections"
           items={found}
           keyOf={(file) => file.key}
-          chosen={item}
+          chosen={shown}
           onChoose={(file: CollectionFileView) => open(file.key)}
           rowHeight={32}
           render={(file) => <Row file={file} />}
@@ -110,14 +114,14 @@ export function Collections() {
           narrow={item === null ? "first" : "second"}
           first={files}
           second={
-            item === null ? (
+            shown === null ? (
               <EmptyState icon="collections" title="Choose a collection">
                 Its calls can be run one by one, or all in order.
               </EmptyState>
             ) : (
               <CollectionPanel
-                key={item}
-                name={item}
+                key={shown}
+                name={shown}
                 onMoved={(key) => {
                   void reload();
                   open(key);

@@ -9,12 +9,15 @@ interface DialogProps {
   title: string;
   confirm: string;
   isReady?: boolean;
+  /** Whether Enter confirms at once. */
+  isFocused?: boolean;
   children: ReactNode;
   onConfirm(): void;
   onClose(): void;
 }
 
-function Dialog({ title, confirm, isReady = true, children, onConfirm, onClose }: DialogProps) {
+function Dialog(props: DialogProps) {
+  const { title, confirm, isReady = true, isFocused, children, onConfirm, onClose } = props;
   const submit = (form: FormEvent): void => {
     form.preventDefault();
     if (isReady) onConfirm();
@@ -28,7 +31,7 @@ function Dialog({ title, confirm, isReady = true, children, onConfirm, onClose }
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          <Button type="submit" disabled={!isReady}>
+          <Button type="submit" disabled={!isReady} data-autofocus={isFocused || undefined}>
             {confirm}
           </Button>
         </div>
@@ -105,24 +108,46 @@ export function AskValues({ title, confirm, variables, onConfirm, onClose }: Val
   );
 }
 
+interface ChangesProps {
+  plan: RunPlanView;
+  /** Whether one call is run, which was chosen by itself: no tick is needed. */
+  isSingle: boolean;
+  onConfirm(): void;
+  onClose(): void;
+}
+
 /** Tools that are not marked as read-only. */
-export function AskChanges(props: { plan: RunPlanView; onConfirm(): void; onClose(): void }) {
-  const { plan, ...rest } = props;
-  const [isSure, setSure] = useState(false);
+export function AskChanges({ plan, isSingle, ...rest }: ChangesProps) {
+  const [isSure, setSure] = useState(isSingle);
+  const [first, ...more] = plan.changing;
+  const title = isSingle ? "Run this call?" : "Run these calls?";
   return (
-    <Dialog title="Run these calls?" confirm="Run" isReady={isSure} {...rest}>
-      <span>These may change something: their servers do not mark them as read-only.</span>
-      <ul className="mono">
-        {plan.changing.map((one) => (
-          <li key={one}>{one}</li>
-        ))}
-      </ul>
-      <Checkbox
-        label="Run them anyway"
-        checked={isSure}
-        onChange={(change) => setSure(change.currentTarget.checked)}
-        data-autofocus
-      />
+    <Dialog title={title} confirm="Run" isReady={isSure} isFocused={isSingle} {...rest}>
+      {more.length === 0 ? (
+        <span>
+          <span className="mono">{first}</span> may change something: its server does not mark it as
+          read-only.
+        </span>
+      ) : (
+        <>
+          <span>These may change something: their servers do not mark them as read-only.</span>
+          <ul className="mono">
+            {plan.changing.map((one) => (
+              <li key={one}>{one}</li>
+            ))}
+          </ul>
+        </>
+      )}
+      {isSingle ? (
+        <span className="dim">You are asked again when the file changes.</span>
+      ) : (
+        <Checkbox
+          label={more.length === 0 ? "Run it anyway" : "Run them anyway"}
+          checked={isSure}
+          onChange={(change) => setSure(change.currentTarget.checked)}
+          data-autofocus
+        />
+      )}
     </Dialog>
   );
 }

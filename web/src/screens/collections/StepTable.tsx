@@ -1,16 +1,22 @@
 // The calls of a collection in a table, with what the latest run gave.
 import { ActionIcon, Badge, Menu, Tooltip } from "@mantine/core";
+import { useState } from "react";
 import { Link } from "react-router";
 import type { CollectionRunView, RunRowView, StepView } from "../../api/types";
+import { ResultView } from "../../calls/ResultView";
 import { Icon } from "../../components/Icon";
+import { TextView } from "../../components/TextView";
 import { UntrustedText } from "../../components/UntrustedText";
 import { pathToCall } from "../../state/navigation";
+import { useMuteCall } from "../../state/notifications";
 import { useInspector } from "../../state/store";
+import { indentJson } from "../../values/exactJson";
 import { formatBytes, formatDuration, truncate } from "../../values/format";
 import css from "./Collections.module.css";
 
 // A line of the table.
 const LONGEST = 160;
+const COLUMNS = 7;
 
 const STATUS: Record<RunRowView["status"], { word: string; color: string }> = {
   waiting: { word: "Next", color: "gray" },
@@ -23,6 +29,8 @@ const STATUS: Record<RunRowView["status"], { word: string; color: string }> = {
 
 function Result({ step, row }: { step: StepView; row: RunRowView | undefined }) {
   const call = useInspector((state) => state.calls.get(row?.call_id ?? ""));
+  // The table says that it failed.
+  useMuteCall(row?.call_id ?? "");
   if (!row) return null;
   const isAsked = row.status === "running" && call?.is_waiting_on_user;
   const { word, color } = isAsked
@@ -53,6 +61,32 @@ function Result({ step, row }: { step: StepView; row: RunRowView | undefined }) 
   );
 }
 
+/** The arguments of a call, and all that its latest run gave. */
+function StepDetails({ step, row }: { step: StepView; row: RunRowView | undefined }) {
+  const call = useInspector((state) => state.calls.get(row?.call_id ?? ""));
+  return (
+    <tr>
+      <td colSpan={COLUMNS}>
+        <div className="stack tight">
+          <h3 className="section-title">Arguments</h3>
+          <TextView
+            text={indentJson(step.arguments || "{}")}
+            label={`Arguments of ${step.name}`}
+            most={300}
+            language="json"
+          />
+          {row && <h3 className="section-title">Result</h3>}
+          {call?.status === "completed" ? (
+            <ResultView call={call} />
+          ) : (
+            row && <UntrustedText>{row.text}</UntrustedText>
+          )}
+        </div>
+      </td>
+    </tr>
+  );
+}
+
 interface RowProps {
   step: StepView;
   row: RunRowView | undefined;
@@ -65,10 +99,20 @@ interface RowProps {
 
 function StepRow({ step, row, disabledReason, onRun, onEdit, onOpen, onDelete }: RowProps) {
   const why = step.problem ?? disabledReason;
-  return (
+  const [isOpen, setOpen] = useState(false);
+  const summary = (
     <tr>
       <td>
-        <div className={css.step}>{step.name}</div>
+        <button
+          type="button"
+          className={`plain ${css.unfold} ${css.step}`}
+          aria-expanded={isOpen}
+          title="Show the arguments and the result"
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name={isOpen ? "down" : "chevron"} size={12} />
+          {step.name}
+        </button>
         {step.description && <div className="dim">{step.description}</div>}
         {step.problem && (
           <div className="bad">
@@ -130,6 +174,12 @@ function StepRow({ step, row, disabledReason, onRun, onEdit, onOpen, onDelete }:
         </Menu>
       </td>
     </tr>
+  );
+  return (
+    <>
+      {summary}
+      {isOpen && <StepDetails step={step} row={row} />}
+    </>
   );
 }
 

@@ -29,7 +29,7 @@ export function Variables({ variables, onChanged }: Props) {
           <span className="mono">{one.name}</span>
           <span className={one.source ? "dim" : "bad"}>
             {one.source ? SOURCES[one.source] : "not set"}
-            {one.is_secret && ", masked in the recording"}
+            {one.is_secret && ", masked in the recording from 8 characters on"}
           </span>
           <Button
             size="compact-xs"

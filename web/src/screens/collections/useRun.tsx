@@ -11,6 +11,9 @@ interface Asked {
   steps: number[] | null;
 }
 
+// Single calls that the user agreed to run, by the content of their file.
+const agreed = new Set<string>();
+
 interface Run {
   /** The latest run of this collection. */
   latest: CollectionRunView | null;
@@ -63,8 +66,10 @@ export function useRun(
       command("PlanRun", { key, digest, steps }),
     );
     if (!found) return void reload();
-    const isClear = !found.needs_confirmation && !found.unset.length && !found.changing.length;
-    if (isClear) await send(steps, false);
+    const mayChange = steps?.length === 1 && agreed.has(`${digest} ${steps[0]}`);
+    const isAsked = found.changing.length > 0 && !mayChange;
+    const isClear = !found.needs_confirmation && !found.unset.length && !isAsked;
+    if (isClear) await send(steps, mayChange);
     else setAsked({ plan: found, steps });
   };
   const close = (): void => setAsked(null);
@@ -102,9 +107,11 @@ export function useRun(
     dialogs = (
       <AskChanges
         plan={asked.plan}
+        isSingle={asked.steps?.length === 1}
         onClose={close}
         onConfirm={() => {
           close();
+          if (asked.steps?.length === 1) agreed.add(`${digest} ${asked.steps[0]}`);
           void send(asked.steps, true);
         }}
       />

@@ -30,8 +30,8 @@ function RequestLink({ event }: { event: EventView }) {
   const { run_id, request_seq, server_id, is_inferred } = event;
   const request = useEvent(useRing(), { run_id, seq: request_seq });
   const now = useInspector((state) => state.run_id);
-  if (request_seq === null || request.isMissing)
-    return <span className="dim">Request not recorded</span>;
+  if (request_seq === null) return null;
+  if (request.isMissing) return <span className="dim">Request not recorded</span>;
   const query = new URLSearchParams(run_id === now ? {} : { run: run_id });
   const link = { name: "request", value: String(request_seq) } as const;
   return (
@@ -65,7 +65,7 @@ export function LogDetail({ event, onClose }: { event: EventView; onClose(): voi
         </span>
         <span className="dim">{formatTime(event.wall)}</span>
         <span className="dim">{event.server_id}</span>
-        {loggerOf(event) && <span className="dim">{loggerOf(event)}</span>}
+        {loggerOf(event) && <span className="dim">logger {loggerOf(event)}</span>}
         <RequestLink event={event} />
         <span className="grow" />
         <Tooltip label="Copy the line">

@@ -1,12 +1,11 @@
 // One prompt: its arguments as a form with completions, and the resulting messages.
-import { Button } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { Link } from "react-router";
 import type { ErrorView, ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
 import { CompletionField } from "../../catalog/CompletionField";
 import { Definition } from "../../catalog/Definition";
-import { FormFooter, RunKeys } from "../../catalog/FormFooter";
+import { FormFooter, RunKeys, SendAnyway } from "../../catalog/FormFooter";
 import type { MissingItem } from "../../catalog/NotListed";
 import { NotListed } from "../../catalog/NotListed";
 import { useItemCalls } from "../../catalog/useItemCalls";
@@ -131,14 +130,12 @@ function Foot({ missing, isConnected, get }: FootProps) {
       </ButtonWithReason>
       {missing.length > 0 && (
         <>
-          <Button variant="default" disabled={!isConnected} onClick={() => get(true)}>
-            Send anyway
-          </Button>
           <span className="bad cut" role="status">
             {missing.length === 1
               ? "1 argument is missing"
               : `${missing.length} arguments are missing`}
           </span>
+          <SendAnyway disabled={!isConnected} onClick={() => get(true)} />
         </>
       )}
     </FormFooter>

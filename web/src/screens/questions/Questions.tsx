@@ -6,7 +6,7 @@ import { EmptyState } from "../../components/EmptyState";
 import { useNow } from "../../components/useNow";
 import { ShowMore } from "../../content/ShowMore";
 import { questionSummary } from "../../questions/questionSummary";
-import { waitingQuestions } from "../../questions/waitingQuestions";
+import { endUnanswered, waitingQuestions } from "../../questions/waitingQuestions";
 import { pathToQuestion } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { formatDuration, formatTime, truncate } from "../../values/format";
@@ -42,7 +42,7 @@ function Row({ question, now }: { question: QuestionView; now: number }) {
         {question.is_done
           ? question.answered_by && `by ${question.answered_by}`
           : question.deadline !== null
-            ? `rejected in ${formatDuration(Math.max(0, question.deadline - now))}`
+            ? `${endUnanswered(question)} in ${formatDuration(Math.max(0, question.deadline - now))}`
             : ""}
       </td>
     </tr>

@@ -80,12 +80,12 @@ export function TapOffer({ one, onChanged }: Props) {
             <p className="dim" style={{ margin: 0 }}>
               Nothing else in the file changes. The previous version is kept beside it.
             </p>
-            <div className="row">
-              <Button data-autofocus loading={isBusy} onClick={() => void write()}>
-                Change the file
-              </Button>
+            <div className="row" style={{ justifyContent: "flex-end" }}>
               <Button variant="default" onClick={() => setChange(null)}>
                 Cancel
+              </Button>
+              <Button data-autofocus loading={isBusy} onClick={() => void write()}>
+                Change the file
               </Button>
             </div>
           </div>

@@ -48,6 +48,7 @@ function NumberField({ setting }: { setting: SettingView }) {
       {...field}
       inputMode="decimal"
       rightSection={unit && <span className="dim">{unit}</span>}
+      rightSectionWidth={40}
       onKeyDown={leaveOnEnter}
     />
   );

@@ -76,7 +76,7 @@ function Group({ title, settings }: { title: string; settings: SettingView[] }) 
 
 function Table({ groups }: { groups: [title: string, settings: SettingView[]][] }) {
   return (
-    <table className="plain stacking">
+    <table className={`plain stacking ${css.table}`}>
       <thead>
         <tr>
           <th>Setting</th>

@@ -41,7 +41,7 @@ export function TaskProgress({ task, call }: { task: TaskView; call: CallView | 
         <Progress value={share} size="sm" aria-label={`Progress of the task ${task.task_id}`} />
       )}
       <span className="dim cut" title={text}>
-        {isShown ? `${Math.round(share)} % ` : ""}
+        {isShown ? `${Math.round(share)} % · ` : ""}
         {text}
       </span>
     </div>
@@ -52,7 +52,10 @@ export function TaskProgress({ task, call }: { task: TaskView; call: CallView | 
 export function TaskRequest({ task, call }: { task: TaskView; call: CallView | undefined }) {
   return (
     <span className={css.related}>
-      <span className="mono">{task.method || "unknown"}</span>
+      {/* What the server runs is a call of a tool, which its name says. */}
+      {!(call && task.role === "client") && (
+        <span className="mono">{task.method || "unknown"}</span>
+      )}
       {call && (
         <span>
           {task.role === "receiver" && <span className="dim">during </span>}

@@ -7,6 +7,7 @@ import { CallPanel } from "../../calls/CallPanel";
 import { ButtonWithReason } from "../../components/ButtonWithReason";
 import { Icon } from "../../components/Icon";
 import { JsonTree } from "../../components/JsonTree";
+import { UntrustedText } from "../../components/UntrustedText";
 import { command, startCall } from "../../state/commands";
 import { pathToQuestion } from "../../state/navigation";
 import { useInspector } from "../../state/store";
@@ -16,13 +17,32 @@ import { ElapsedTime, TaskProgress, TaskRequest, TaskState, TimeLeft } from "./T
 import css from "./Tasks.module.css";
 import { cancelObstacle, requestPath, runBy } from "./task";
 
-function Facts({ task, call }: { task: TaskView; call: CallView | undefined }) {
+const TaskId = ({ task }: { task: TaskView }) => (
+  <span className="mono" style={{ overflowWrap: "anywhere" }}>
+    {task.task_id}
+  </span>
+);
+
+interface FactsProps {
+  task: TaskView;
+  call: CallView | undefined;
+  /** Whether the panel of a call is below. */
+  isShown: boolean;
+}
+
+function Facts({ task, call, isShown }: FactsProps) {
   const question = useInspector((state) => state.questions.get(task.question_id ?? ""));
+  const progress: [string, ReactNode] = [
+    "Progress",
+    <TaskProgress key="progress" task={task} call={call} />,
+  ];
   const facts: [string, ReactNode][] = [
     ["State", <TaskState key="state" task={task} />],
+    ["Task ID", <TaskId key="id" task={task} />],
     ["Run by", runBy(task)],
     ["Request", <TaskRequest key="request" task={task} call={call} />],
-    ["Progress", <TaskProgress key="progress" task={task} call={call} />],
+    // That of our own call is shown below.
+    ...(isShown ? [] : [progress]),
     ["Created", formatDateTime(task.created)],
     ["Elapsed", <ElapsedTime key="elapsed" task={task} />],
     ["TTL left", <TimeLeft key="left" task={task} />],
@@ -45,7 +65,7 @@ function Facts({ task, call }: { task: TaskView; call: CallView | undefined }) {
         {question && !question.is_done && (
           <Link to={pathToQuestion(question)}>Answer its question</Link>
         )}
-        {task.request_seq !== null && <Link to={requestPath(task, "logs")}>Its log lines</Link>}
+        {task.request_seq !== null && <Link to={requestPath(task, "logs")}>Log lines</Link>}
       </div>
     </div>
   );
@@ -80,8 +100,10 @@ export function TaskDetail({ task, server, onClose }: Props) {
   return (
     <section className="pane" aria-label="Task">
       <div className="toolbar">
-        <strong className={`mono cut ${css.name}`} title={task_id}>
-          {task_id}
+        <strong className={`mono cut ${css.name}`}>
+          <UntrustedText>
+            {(role === "client" && related?.name) || task.method || task_id}
+          </UntrustedText>
         </strong>
         <ButtonWithReason
           variant="default"
@@ -101,12 +123,19 @@ export function TaskDetail({ task, server, onClose }: Props) {
           <Icon name="close" />
         </ActionIcon>
       </div>
-      <div className="scroll pad">
-        <div className="stack">
-          <Facts task={task} call={related} />
-          <JsonTree value={task.task} label="Task" most={260} />
-          {call && <CallPanel call={call} onRepeated={setAskedId} />}
+      <div className="scroll">
+        <div className="stack pad">
+          <Facts task={task} call={related} isShown={call !== undefined} />
+          <details>
+            <summary className="dim">As the server sent it</summary>
+            <JsonTree value={task.task} label="Task" most={260} />
+          </details>
         </div>
+        {call && (
+          <div className={css.call}>
+            <CallPanel call={call} onRepeated={setAskedId} />
+          </div>
+        )}
       </div>
     </section>
   );

@@ -54,7 +54,7 @@ function FetchButton({ server }: { server: ServerView }) {
       hint="Ask the server for its tasks"
       onClick={fetchTasks}
     >
-      Fetch
+      Fetch tasks
     </ButtonWithReason>
   );
 }

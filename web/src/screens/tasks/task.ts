@@ -11,7 +11,7 @@ const EXTENSION = "io.modelcontextprotocol/tasks";
 export const isOver = (task: TaskView): boolean => task.is_over || task.is_gone;
 
 export const runBy = (task: TaskView): string =>
-  task.role === "client" ? "the server, for us" : "us, for the server";
+  task.role === "client" ? "the server" : "mcplens";
 
 export const stateOf = (task: TaskView): string =>
   task.is_gone && !task.is_over ? "gone" : task.status.replace("_", " ");

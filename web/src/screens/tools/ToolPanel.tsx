@@ -5,7 +5,7 @@ import { Link } from "react-router";
 import type { CallView, ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
 import { SavedCallList } from "../../calls/SavedCallList";
-import { FormFooter, RunKeys } from "../../catalog/FormFooter";
+import { FormFooter, RunKeys, SendAnyway } from "../../catalog/FormFooter";
 import type { MissingItem } from "../../catalog/NotListed";
 import { NotListed } from "../../catalog/NotListed";
 import { useItemCalls } from "../../catalog/useItemCalls";
@@ -27,6 +27,7 @@ import { pathTo } from "../../state/navigation";
 import { repeatsInHeaders, takesHeaders } from "../../state/protocol";
 import { indentJson } from "../../values/exactJson";
 import { pluralize } from "../../values/format";
+import { fieldsOf } from "../../values/jsonObject";
 import { CallOptions } from "./CallOptions";
 import css from "./ToolPanel.module.css";
 import { callObstacle, hintsOf, type Tool, taskObstacle } from "./toolHints";
@@ -142,6 +143,9 @@ function ToolApp({ call }: { call: CallView }) {
   return <module.AppPanel serverId={call.server_id} tool={call.name} call={call} />;
 }
 
+const hasArguments = ({ inputSchema }: Tool): boolean =>
+  Object.keys(fieldsOf(fieldsOf(inputSchema).properties)).length > 0;
+
 interface FootProps {
   run: ToolCallForm;
   isConnected: boolean;
@@ -167,13 +171,8 @@ function ToolFoot({ run, isConnected, disabledReason, canForce }: FootProps) {
           <RunKeys />
         </Button>
       </Tooltip>
-      {(canForce || findings.length > 0) && (
-        <Button variant="default" disabled={!isConnected} onClick={() => run.start(true)}>
-          Send anyway
-        </Button>
-      )}
-      {run.example && (findings.length === 0 || run.example.isPut) && (
-        <Button variant="subtle" color="gray" onClick={run.example.put}>
+      {run.example && (
+        <Button variant="subtle" color="gray" px="xs" onClick={run.example.put}>
           {run.example.isPut ? "Undo the example" : "Fill with an example"}
         </Button>
       )}
@@ -181,6 +180,9 @@ function ToolFoot({ run, isConnected, disabledReason, canForce }: FootProps) {
         <span className="bad cut" role="status" title="Against the schema of the tool">
           {pluralize(breaches, "error")}
         </span>
+      )}
+      {(canForce || findings.length > 0) && (
+        <SendAnyway disabled={!isConnected} onClick={() => run.start(true)} />
       )}
     </FormFooter>
   );
@@ -241,7 +243,7 @@ export function ToolPanel(props: Props) {
         />
       ) : (
         <EmptyState icon="play" title="Not called yet">
-          Fill in the arguments and press Run, or Ctrl Enter.
+          {hasArguments(tool) ? "Fill in the arguments and press Run" : "Press Run"}, or Ctrl Enter.
         </EmptyState>
       )}
     </div>

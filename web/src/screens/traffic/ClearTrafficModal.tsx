@@ -32,10 +32,10 @@ export function ClearTrafficModal({ runId, isLive, onClose, onCleared, onDeleted
           Logs, the monitor and the recording keep them, and they can be shown again.
         </p>
         <p style={{ margin: 0 }}>
-          <strong>Delete this run's recording</strong>{" "}
+          <strong>Delete the recording of this session</strong>{" "}
           {isLive
             ? "deletes every message so far from the disk, of all servers; new messages are still recorded."
-            : "deletes this run with all its messages from the disk."}{" "}
+            : "deletes this session with all its messages from the disk."}{" "}
           It cannot be undone. Pins are kept.
         </p>
         <div className="row">
@@ -43,7 +43,7 @@ export function ClearTrafficModal({ runId, isLive, onClose, onCleared, onDeleted
             Clear this view
           </Button>
           <Button color="red" variant="light" loading={isBusy} onClick={() => void forget()}>
-            Delete this run's recording
+            Delete the recording of this session
           </Button>
           <Button variant="default" onClick={onClose}>
             Cancel

@@ -10,7 +10,7 @@ import { JsonTree } from "../../components/JsonTree";
 import { TextView } from "../../components/TextView";
 import { FrameBytes, FrameText } from "../../events/FrameText";
 import { HttpExchange } from "../../events/HttpExchange";
-import { isReply } from "../../state/eventLinks";
+import { isHttp, isReply } from "../../state/eventLinks";
 import { useRing } from "../../state/events";
 import { maskedKeys, useWholeEvent } from "../../state/wholeEvent";
 import { tryParseExactly } from "../../values/exactJson";
@@ -56,6 +56,16 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
           {elapsed_s !== null && <span>{formatDuration(elapsed_s)}</span>}
         </span>
         <span className="grow" />
+        <Tooltip label="Download the bytes">
+          <ActionIcon
+            component="a"
+            href={bytesPath(event.run_id, event.seq)}
+            download
+            aria-label="Download the bytes"
+          >
+            <Icon name="download" />
+          </ActionIcon>
+        </Tooltip>
         <ActionIcon aria-label="Close the details" onClick={onClose}>
           <Icon name="close" />
         </ActionIcon>
@@ -68,20 +78,12 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
           <SaveTestButton event={asked} />
         </>
       )}
-      <Button variant="default" size="compact-xs" onClick={onCompare}>
-        Compare
-      </Button>
-      <PinButton key={event.seq} event={event} />
-      <Tooltip label="Download the bytes">
-        <ActionIcon
-          component="a"
-          href={bytesPath(event.run_id, event.seq)}
-          download
-          aria-label="Download the bytes"
-        >
-          <Icon name="download" />
+      <Tooltip label="Compare with another message">
+        <ActionIcon size="xs" aria-label="Compare" onClick={onCompare}>
+          <Icon name="compare" size={14} />
         </ActionIcon>
       </Tooltip>
+      <PinButton key={event.seq} event={event} />
     </div>
   );
 }
@@ -119,14 +121,19 @@ function Remarks({ event, loaded }: { event: EventView; loaded: Loaded }) {
   );
 }
 
+/** What the row is about: a message, the exchange that carries it, or bytes that are none. */
+function firstTab(event: EventView): string {
+  if (isHttp(event) && event.exchange_id !== null) return "http";
+  if (event.size_bytes === 0) return "fields";
+  return event.malformed ? "raw" : "message";
+}
+
 /** The selected tab; another event starts with its default tab. */
 function useTab(event: EventView, base: EventView | undefined) {
-  const isWire = event.size_bytes > 0;
-  const best = event.malformed || !isWire ? (isWire ? "raw" : "fields") : "message";
-  const first = base ? "diff" : best;
-  const [tab, setTab] = useState<string | null>(first);
+  const first = firstTab(event);
+  const [tab, setTab] = useState<string | null>(base ? "diff" : first);
   // biome-ignore lint/correctness/useExhaustiveDependencies: not when the same event is drawn anew
-  useEffect(() => setTab(first), [event.seq, base?.seq]);
+  useEffect(() => setTab(base ? "diff" : first), [event.seq, base?.seq]);
   return { tab, setTab };
 }
 

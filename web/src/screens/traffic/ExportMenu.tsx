@@ -88,7 +88,7 @@ export function ExportMenu({ runId, serverId, shown }: Props) {
       <Menu.Dropdown>
         <FilteredItems runId={runId} serverId={serverId} shown={shown} />
         <Menu.Divider />
-        <Menu.Label>The whole run, ignoring the filter</Menu.Label>
+        <Menu.Label>The whole session, ignoring the filter</Menu.Label>
         {serverId !== null && (
           <>
             <WholeRunItems runId={runId} serverId={serverId} whose={title ?? serverId} />

@@ -14,7 +14,7 @@ const MOST_TOLD = 3;
 export function importSummary(done: ImportedView): string {
   const { run_ids, event_count, known_count, broken, broken_count } = done;
   const parts = [
-    `${pluralize(event_count, "event")} of ${pluralize(run_ids.length, "run")} added to the recording.`,
+    `${pluralize(event_count, "event")} of ${pluralize(run_ids.length, "session")} added to the recording.`,
   ];
   if (known_count)
     parts.push(`${pluralize(known_count, "event was", "events were")} already present.`);

@@ -1,6 +1,7 @@
 // Empty state of Traffic: why there are no rows, and how to see more.
 import { EmptyState } from "../../components/EmptyState";
 import { NoMatches } from "../../components/NoMatches";
+import { RunChooser } from "../../events/RunChooser";
 import { useRing } from "../../state/events";
 import { linkWords } from "../../state/linkFilter";
 import { pluralize } from "../../values/format";
@@ -25,7 +26,11 @@ export function NoRows({ shown, onAllLinks }: Props) {
   if (shown.isSearching) return <EmptyState icon="traffic" title="Searching…" />;
   if (ring.items.length === 0)
     return (
-      <EmptyState icon="traffic" title="No traffic yet">
+      <EmptyState
+        icon="traffic"
+        title="No traffic yet"
+        action={<RunChooser offer="Open an earlier session" />}
+      >
         Connect a server: every message it sends or receives is listed here as it happens.
       </EmptyState>
     );

@@ -1,5 +1,5 @@
 // Pins one event, with a label.
-import { Button, Popover, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Popover, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { EventView } from "../../api/types";
 import { Icon } from "../../components/Icon";
@@ -25,14 +25,16 @@ export function PinButton({ event }: { event: EventView }) {
   return (
     <Popover opened={isOpen} onChange={open} trapFocus position="bottom-end" width={260}>
       <Popover.Target>
-        <Button
-          variant="default"
-          size="compact-xs"
-          leftSection={<Icon name="pin" size={12} />}
+        <ActionIcon
+          size="xs"
+          variant={isPinned ? "light" : "subtle"}
+          color={isPinned ? "lens" : "gray"}
+          aria-label={isPinned ? "Pinned" : "Pin"}
+          title={isPinned ? (label ?? "Pinned") : "Pin: keep it under a label"}
           onClick={() => open(!isOpen)}
         >
-          {isPinned ? "Pinned" : "Pin"}
-        </Button>
+          <Icon name="pin" size={14} />
+        </ActionIcon>
       </Popover.Target>
       <Popover.Dropdown>
         <form className="stack" onSubmit={submit}>

@@ -39,7 +39,7 @@ export function PinList() {
         {pins.length === 0 ? (
           <p className="dim">
             Nothing is pinned. Choose a row and press Pin to keep it under a label, even after its
-            run is deleted.
+            session is deleted.
           </p>
         ) : (
           <ul className={css.list} aria-label="Pins">

@@ -1,18 +1,24 @@
 // Saves a recorded request, of this session or an earlier one, as a test with the recorded answer.
-import { Button, Popover } from "@mantine/core";
+import { ActionIcon, Popover } from "@mantine/core";
 import { useState } from "react";
 import type { EventView } from "../../api/types";
 import { SaveForm } from "../../calls/SaveCallButton";
 import { saveRecordedTest } from "../../calls/savedCalls";
+import { Icon } from "../../components/Icon";
 
 export function SaveTestButton({ event: { run_id, seq, server_id } }: { event: EventView }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <Popover opened={isOpen} onChange={setOpen} trapFocus position="bottom-end" width={300}>
       <Popover.Target>
-        <Button variant="default" size="compact-xs" onClick={() => setOpen(!isOpen)}>
-          Save as test
-        </Button>
+        <ActionIcon
+          size="xs"
+          aria-label="Save as test"
+          title="Save as test"
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name="collections" size={14} />
+        </ActionIcon>
       </Popover.Target>
       <Popover.Dropdown aria-label="Save as a test">
         <SaveForm

@@ -23,6 +23,7 @@ import { TrafficFoot } from "./TrafficFoot";
 import { TrafficNotices } from "./TrafficNotices";
 import { TrafficTable } from "./TrafficTable";
 import { TrafficToolbar } from "./TrafficToolbar";
+import { NO_FILTER } from "./trafficFilter";
 import { type ArrangedRows, useArrangedRows } from "./useArrangedRows";
 import { NO_MARKS } from "./useTableKeys";
 import { type TrafficRows, useTrafficRows } from "./useTrafficRows";
@@ -224,6 +225,7 @@ function TrafficScreen({ recorded }: { recorded: RecordedRun }) {
         problem={named.problem}
         run={query.get("run")}
         onRun={(run) => go(undefined, `?run=${run}`)}
+        onProblems={() => shown.setFilter({ ...NO_FILTER, status: "malformed" })}
       />
       {clearing.question}
       {isLive && shown.serverId !== null && <FailedServerBanner serverId={shown.serverId} />}

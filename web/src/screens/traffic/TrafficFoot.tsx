@@ -8,6 +8,7 @@ import { fileName } from "../../values/fileName";
 import { formatBytes, formatDuration, pluralize } from "../../values/format";
 import { saveRows } from "./ExportMenu";
 import { isMessage } from "./eventLabel";
+import { describeTrafficFilter } from "./filterOptions";
 import { usePaced } from "./sortedRows";
 import css from "./TrafficFoot.module.css";
 import { summaryOf } from "./trafficSummary";
@@ -90,14 +91,19 @@ function SelectionActions({ table, marked, onMark, runId, onCompare }: Props) {
   );
 }
 
-/** What the rows show, in the words of the list of sessions: messages, and of how many. */
-function shownWords({ rows, layer, isWire, messageCount }: TrafficRows): string {
+/** What the rows show, in the words of the list of sessions: messages, of how many, and why. */
+export function shownWords(shown: TrafficRows): string {
+  const { rows, layer, isWire, messageCount, filter } = shown;
   if (layer === "http" && !isWire)
     return pluralize(rows.filter(({ kind }) => kind === "HttpRequestSent").length, "exchange");
   if (layer !== "messages") return pluralize(rows.length, "event");
   const messages = rows.filter(isMessage).length;
-  const some = messages < messageCount ? `${messages.toLocaleString("en")} of ` : "";
-  return some + pluralize(messageCount, "message");
+  if (messages >= messageCount) return pluralize(messageCount, "message");
+  const words = `${messages.toLocaleString("en")} of ${pluralize(messageCount, "message")}`;
+  const hidden = (messageCount - messages).toLocaleString("en");
+  const isFiltered = describeTrafficFilter(filter, null).length > 0 || shown.link !== null;
+  const isOurs = shown.oursCount > 0 && !filter.ours && !isFiltered && shown.cleared === null;
+  return isOurs ? `${words}, ${hidden} of mcplens's own hidden` : words;
 }
 
 function Sums({ table, shown, version, isSearching }: Props) {

@@ -24,6 +24,8 @@ interface Props {
   /** The run that the address names; null for the current one. */
   run: string | null;
   onRun(runId: string): void;
+  /** Shows only what breaks the protocol. */
+  onProblems(): void;
 }
 
 export function TrafficNotices(props: Props) {
@@ -33,7 +35,7 @@ export function TrafficNotices(props: Props) {
       {props.run === null ? (
         <LiveRunNotices onFollow={props.onRun} />
       ) : (
-        <RunSession runId={props.run} />
+        <RunSession runId={props.run} onProblems={props.onProblems} />
       )}
       <RecordedRunStatus recorded={recorded} />
       {props.problem && <div className="toolbar">{props.problem}</div>}
@@ -47,7 +49,7 @@ export function TrafficNotices(props: Props) {
       {base && (
         <NoticeLine button="Stop comparing" onClick={props.onStopComparing}>
           Comparing with {eventLabel(base)} {base.request_id} of {formatTime(base.wall)}
-          {props.isOnlyBase && ": choose another row, from any run"}
+          {props.isOnlyBase && ": choose another row, from any session"}
         </NoticeLine>
       )}
     </>

@@ -4,13 +4,14 @@ import { type CSSProperties, type ReactNode, useId, useMemo } from "react";
 import type { EventView } from "../../api/types";
 import lined from "../../components/EventRows.module.css";
 import { FollowButton } from "../../components/FollowButton";
+import { useNow } from "../../components/useNow";
 import { useRowWindow, useScrollToChosen } from "../../components/useRowWindow";
 import { useStablePosition } from "../../components/useStablePosition";
 import { useWidth } from "../../components/useWidth";
 import { useRowHeights } from "../../state/density";
 import { indexOfRow } from "../../values/seqIndex";
 import { fittingColumns, gridTracks, visibleColumns } from "./columnLayout";
-import type { RowContext } from "./rowFacts";
+import { isPendingRow, type RowContext } from "./rowFacts";
 import type { Sort } from "./sortedRows";
 import { TableHead } from "./TableHead";
 import { TableRow } from "./TableRow";
@@ -18,7 +19,7 @@ import css from "./TrafficTable.module.css";
 import type { TrafficTree } from "./trafficTree";
 import type { ColumnChoices } from "./useColumnChoice";
 import { type Selection, useTableKeys } from "./useTableKeys";
-import { spanOf, waterfallOf } from "./waterfall";
+import { monoAt, spanOf, waterfallOf } from "./waterfall";
 
 interface Props {
   rows: EventView[];
@@ -61,7 +62,10 @@ export function TrafficTable(props: Props) {
   const keys = useTableKeys(rows, at, selection, tree, toggle);
   const visible = rows.slice(window.first, window.last);
   const hasBars = columns.some((column) => column.id === "waterfall");
-  const fall = hasBars ? waterfallOf(visible, (event) => spanOf(event, context)) : null;
+  const isWaiting = isLive && hasBars && visible.some((event) => isPendingRow(event, context));
+  const now = useNow(isWaiting);
+  const end = monoAt(context.ring, isLive ? now : 0);
+  const fall = hasBars ? waterfallOf(visible, (event) => spanOf(event, context, end)) : null;
   const isDrawn = at >= window.first && at < window.last;
   return (
     <div className={`${lined.place} ${css.place}`} style={style}>

@@ -20,16 +20,10 @@ const HTTP = new Set([
   "HttpBytesReceived",
   "HttpExchangeEnded",
 ]);
-const FRAMES = new Set([
-  "FrameSent",
-  "FrameReceived",
-  // Of clients of the gateway.
-  "InboundReceived",
-  "InboundAnswered",
-  // Between an app and its host.
-  "AppMessageReceived",
-  "AppMessageSent",
-]);
+// Between a client and a server, and between an app and its host.
+const MESSAGES = new Set(["FrameSent", "FrameReceived", "AppMessageReceived", "AppMessageSent"]);
+// Of clients of the gateway; the message to the server that each becomes is counted.
+const INBOUND = new Set(["InboundReceived", "InboundAnswered"]);
 const CONNECTION = new Set([
   "ProcessStarted",
   "ProcessExited",
@@ -63,12 +57,12 @@ export function isInLayer(event: EventView, layer: Layer): boolean {
   if (layer === "connection") return CONNECTION.has(event.kind);
   // A question within a result has no message of its own.
   const isAsked = event.kind === "QuestionOpened" && event.request_id === null;
-  return isAsked || FRAMES.has(event.kind) || CONNECTION.has(event.kind);
+  const { kind } = event;
+  return isAsked || MESSAGES.has(kind) || INBOUND.has(kind) || CONNECTION.has(kind);
 }
 
-/** A message between a client and a server; other events tell what happened to one or around it. */
-export const isMessage = ({ kind }: EventView): boolean =>
-  kind === "FrameSent" || kind === "FrameReceived";
+/** A message as they are counted; other events tell what happened to one or around it. */
+export const isMessage = ({ kind }: EventView): boolean => MESSAGES.has(kind);
 
 export function directionOf(event: EventView): Direction {
   if (OUT.has(event.kind)) return "out";
@@ -109,7 +103,7 @@ function frameLabel(event: EventView): string {
   if (status === "malformed") return isStray(event) ? "stray output" : "malformed message";
   if (status === "batch") return "batch";
   if (status === "result" || status === "error") {
-    const what = event.is_error ? "isError" : status;
+    const what = event.is_error ? "tool error" : status;
     return method ? `${method} ${what}` : what;
   }
   return method ?? text(status);

@@ -1,5 +1,5 @@
 import { MantineProvider } from "@mantine/core";
-import { render, screen } from "@testing-library/react";
+import { cleanup, render, screen } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { MemoryRouter } from "react-router";
 import { afterEach, expect, it, vi } from "vitest";
@@ -117,8 +117,13 @@ it("a log line leads to its request, and says that it was inferred", async () =>
   expect(screen.getByText("inferred: the only call running")).toBeTruthy();
 });
 
-it.each([null, 3])("a log line without a recorded request (%s) says so", async (request_seq) => {
-  const line = anEvent({ seq: 4, kind: "LogReceived", request_seq, detail: { data: "x" } });
+it("a log line whose request is not recorded says so, and one without a request nothing", async () => {
+  const line = anEvent({ seq: 4, kind: "LogReceived", request_seq: 3, detail: { data: "x" } });
   show(<LogDetail event={line} onClose={() => {}} />, [line], missing);
   expect(await screen.findByText("Request not recorded")).toBeTruthy();
+  cleanup();
+  const alone = { ...line, request_seq: null };
+  show(<LogDetail event={alone} onClose={() => {}} />, [alone], missing);
+  await screen.findByText("x");
+  expect(screen.queryByText("Request not recorded")).toBeNull();
 });

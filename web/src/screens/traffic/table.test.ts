@@ -134,6 +134,11 @@ describe("the axis", () => {
       { start: 3_600, end: 3_630 },
     ]);
     expect(far.map(({ label }) => label)).toEqual(["0", "20 s", "60:20 min"]);
+    const late = ticksOf([
+      { start: 0, end: 0.01 },
+      { start: 104, end: 104.25 },
+    ]);
+    expect(late.map(({ label }) => label)).toEqual(["0", "1:44.05 min", "1:44.15 min"]);
     for (const [at, tick] of far.slice(1).entries())
       expect(tick.at - (far[at]?.at ?? 0)).toBeGreaterThanOrEqual(0.24);
   });

@@ -8,7 +8,7 @@ import { editDraftFor } from "./editDraft";
 import { FullTextSearch } from "./fullTextSearch";
 import type { RowContext } from "./rowFacts";
 import { NO_FILTER, trafficMatcher } from "./trafficFilter";
-import { makeAxis, spanOf } from "./waterfall";
+import { makeAxis, monoAt, spanOf } from "./waterfall";
 
 describe("a search over whole messages", () => {
   it("asks for each word, then only for what is new, and tells whether it found any", async () => {
@@ -81,10 +81,13 @@ describe("the waterfall", () => {
     const [one, two, three, answer] = ring.items;
     if (!one || !two || !three || !answer) throw new Error("they are there");
     const context: RowContext = { ring, arrangement: "paired" };
-    expect(spanOf(one, context)).toEqual({ start: 1, end: 4 });
-    expect(spanOf(two, context)).toEqual({ start: 2, end: 4.5 });
-    expect(spanOf(three, context)).toEqual({ start: 3, end: 9 });
-    expect(spanOf(answer, context)).toBeNull();
+    const newest = ring.items.at(-1)?.wall ?? 0;
+    const now = monoAt(ring, newest + 22);
+    expect(monoAt(ring, newest - 5)).toBe(9);
+    expect(spanOf(one, context, now)).toEqual({ start: 1, end: 4 });
+    expect(spanOf(two, context, now)).toEqual({ start: 2, end: 4.5 });
+    expect(spanOf(three, context, now)).toEqual({ start: 3, end: 31 });
+    expect(spanOf(answer, context, now)).toBeNull();
   });
 });
 

@@ -33,7 +33,7 @@ describe("a filter", () => {
     const failed = { seq: 3, status: "result", is_error: true };
     expect(fits({ status: "errors" }, failed)).toBe(true);
     expect(fits({ status: "errors" }, { ...failed, is_error: false })).toBe(false);
-    expect(fits({ text: "isError" }, failed)).toBe(true);
+    expect(fits({ text: "tool error" }, failed)).toBe(true);
   });
   it("hides what mcplens does on its own, unless it is wanted or its method is named", () => {
     const ping = { seq: 1, method: "ping", purpose: "heartbeat" };
@@ -112,10 +112,10 @@ describe("the rows that are exported", () => {
 describe("an import", () => {
   it("tells what was there already, and which lines were broken", () => {
     const done = { run_ids: ["r"], event_count: 1, known_count: 0, broken: [], broken_count: 0 };
-    expect(importSummary(done)).toBe("1 event of 1 run added to the recording.");
+    expect(importSummary(done)).toBe("1 event of 1 session added to the recording.");
     const broken = ["line 2: no JSON", "line 3: no JSON", "line 4: no JSON", "line 9: no JSON"];
     expect(importSummary({ ...done, known_count: 3, broken, broken_count: 4000 })).toBe(
-      "1 event of 1 run added to the recording. 3 events were already present. 4,000 lines were malformed and skipped: line 2: no JSON; line 3: no JSON; line 4: no JSON; …",
+      "1 event of 1 session added to the recording. 3 events were already present. 4,000 lines were malformed and skipped: line 2: no JSON; line 3: no JSON; line 4: no JSON; …",
     );
   });
 });

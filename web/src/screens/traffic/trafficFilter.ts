@@ -84,7 +84,8 @@ const isFailed = (event: EventView): boolean =>
 
 function hasStatus(event: EventView, status: Status): boolean {
   if (status === "errors") return isFailed(event);
-  if (status === "malformed") return event.malformed !== null;
+  // What breaks the protocol, as the count of problems of a session has it.
+  if (status === "malformed") return event.malformed !== null || event.kind === "ReplyUnmatched";
   if (status.endsWith("xx"))
     return event.kind === "HttpResponseReceived" && String(event.status)[0] === status[0];
   return event.status === status;

@@ -40,8 +40,10 @@ export function summaryOf(rows: EventView[], context: RowContext): TrafficSummar
     if (!isRequest) continue;
     requests += 1;
     if (isPendingRow(row, paired)) waiting += 1;
-    // How long people think about a question says nothing about the server.
-    const elapsed_s = row.kind === "FrameReceived" ? null : elapsedOf(row, paired);
+    // How long people think about a question, of a server or of an app, says nothing about the
+    // server.
+    const isAsked = row.kind === "FrameReceived" || row.kind === "AppMessageReceived";
+    const elapsed_s = isAsked ? null : elapsedOf(row, paired);
     if (elapsed_s !== null) durations.push(elapsed_s);
   }
   const sorted = Float64Array.from(durations).sort();

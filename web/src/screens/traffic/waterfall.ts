@@ -2,6 +2,7 @@
 // longer than servers work.
 import type { EventView } from "../../api/types";
 import { isHttp } from "../../state/eventLinks";
+import type { EventRing } from "../../state/events";
 import { elapsedOf, isPendingRow, type RowContext } from "./rowFacts";
 
 export interface Span {
@@ -15,8 +16,14 @@ type Axis = (mono: number) => number;
 // Maximum of an idle time as a share of the busy time.
 const IDLE_SHARE = 0.06;
 
-/** Start and end of what a row shows; null if it has no duration. */
-export function spanOf(event: EventView, context: RowContext): Span | null {
+/** A time of day on the clock of the events; never before the newest of them. */
+export function monoAt({ items }: EventRing, wall: number): number {
+  const newest = items.at(-1);
+  return newest ? newest.mono + Math.max(0, wall - newest.wall) : 0;
+}
+
+/** Start and end of what a row shows, which ends `now` if it waits; null if it has no duration. */
+export function spanOf(event: EventView, context: RowContext, now: number): Span | null {
   const { ring } = context;
   const lasts =
     event.status === "request" ||
@@ -26,7 +33,7 @@ export function spanOf(event: EventView, context: RowContext): Span | null {
   // A stream that stays open would make all other bars tiny.
   if (ring.links.purposeOf(event) === "listening") return null;
   const start = event.mono;
-  if (isPendingRow(event, context)) return { start, end: ring.items.at(-1)?.mono ?? start };
+  if (isPendingRow(event, context)) return { start, end: Math.max(start, now) };
   const elapsed_s = elapsedOf(event, { ...context, arrangement: pairedAs(context) });
   // The stream of an exchange that is still open.
   return elapsed_s === null && isHttp(event) ? null : { start, end: start + (elapsed_s ?? 0) };
@@ -110,12 +117,15 @@ function stepFor(length: number): number {
   return (STEPS.findLast((step) => step * power <= rough) ?? 1) * power;
 }
 
-function tickLabel(seconds: number): string {
+/** A time with as many digits as tell it from the marks beside it. */
+function tickLabel(seconds: number, step: number): string {
   if (seconds === 0) return "0";
   if (seconds < 1) return `${Number((seconds * 1000).toPrecision(3))} ms`;
-  if (seconds < 60) return `${Number(seconds.toPrecision(3))} s`;
-  const minutes = Math.floor(seconds / 60);
-  return `${minutes}:${String(Math.floor(seconds % 60)).padStart(2, "0")} min`;
+  const digits = Math.min(3, Math.max(0, -Math.floor(Math.log10(step))));
+  if (seconds < 60) return `${Number(seconds.toFixed(digits))} s`;
+  const [whole = "", part] = seconds.toFixed(digits).split(".");
+  const second = String(Number(whole) % 60).padStart(2, "0");
+  return `${Math.floor(Number(whole) / 60)}:${second}${part ? `.${part}` : ""} min`;
 }
 
 /** Marks at round times; where idle time is shortened there are none. */
@@ -133,7 +143,7 @@ export function ticksOf(spans: Span[]): AxisTick[] {
       const at = axis(first.start + since);
       const isClear = at - (ticks.at(-1)?.at ?? -1) >= TICK_SHARE;
       // The label of the last mark must fit before the edge.
-      if (isClear && at <= 1 - TICK_SHARE / 2) ticks.push({ at, label: tickLabel(since) });
+      if (isClear && at <= 1 - TICK_SHARE / 2) ticks.push({ at, label: tickLabel(since, step) });
     }
   }
   return ticks;

@@ -81,6 +81,7 @@ export function Experimental({ server }: { server: ServerView }) {
         <RawTester server={server} message={message} />
       </div>
       <div className="stack" style={{ maxWidth: 980 }}>
+        <h2 className="title">Experimental capabilities</h2>
         <Callout>These features are outside the standard and may change or be removed.</Callout>
         <ServerCapabilities server={server} onTest={test} />
         <section className="stack tight">

@@ -93,6 +93,7 @@ export function NamedCapabilities({ server, kind }: Props) {
       {known.map((name) => (
         <div key={name} className="row wrap">
           <Checkbox
+            style={{ flex: "0 1 240px" }}
             label={name}
             description={name in offered ? "The server offers it" : undefined}
             checked={name in own}
