@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 HEADINGS: Final = ["", "mcplens", "Inspector", "", "aim"]
-_BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
+_BROWSERS: Final = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 # Long enough for whoever draws every frame at once.
 _PATIENCE_MS: Final = 60_000
 _TOOLS: Final = 5_000

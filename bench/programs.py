@@ -60,7 +60,7 @@ PROGRAMS: Final = {
     "ours": Program(
         _ours, r"(http://\S+?)/#(token=\S+)", "/servers",
         "[role=switch]:not([disabled])", 'a[href="/s/many/tools"]', 'a[href="/s/many/traffic"]',
-        r"([\d,]+) rows?",
+        r"([\d,]+) messages?",
     ),
     "inspector": Program(
         _theirs, r"(http://[^\s?]+)\?(MCP_INSPECTOR_API_TOKEN=\S+)", "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -15,6 +16,8 @@ from .suite import order
 
 def pytest_configure() -> None:
     stop_inheriting_ignored_signals()
+    # mcplens asks the user's shell for PATH: start-up files of a person may cost more than a test.
+    os.environ["SHELL"] = "/bin/sh"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

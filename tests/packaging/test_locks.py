@@ -52,7 +52,13 @@ def imported() -> Iterator[tuple[str, str]]:
 
 
 # Packages of extras, each imported by these modules alone.
-OF_EXTRAS = {("redis", "redis_store.py"), ("opentelemetry", "telemetry.py")}
+OF_EXTRAS = {
+    ("redis", "redis_store.py"),
+    ("opentelemetry", "notification_spans.py"),
+    ("opentelemetry", "question_spans.py"),
+    ("opentelemetry", "telemetry.py"),
+    ("opentelemetry", "telemetry_export.py"),
+}
 
 # Types of aiohttp's own interface, which it requires.
 OF_AIOHTTP = {"multidict", "yarl"}
