@@ -121,6 +121,21 @@ async def test_a_tool_that_changed_is_held_back_by_every_name_until_it_is_approv
         }
 
 
+async def test_half_of_what_a_server_offers_is_not_shown_for_approval(tmp_path: Path) -> None:
+    async with approved_gateway(tmp_path, "hold", tools=[tool("add")]) as gateway:
+        assert gateway.waiting() == {"tools srv:add"}
+        connection = gateway.running.gateway.servers.connections["srv"]
+        # As it is while one list is still being fetched for the first time.
+        connection.lists.replace("prompts", fetched_at=None, is_supported=True)
+        await gateway.approvals.review()
+        assert gateway.waiting() == set()
+        changed = asyncio.Event()
+        gateway.approvals.on_changed = changed.set
+        await connection.get_capabilities(force_refresh=True)
+        await asyncio.wait_for(changed.wait(), PATIENCE_S)
+        assert gateway.waiting() == {"tools srv:add"}
+
+
 async def test_warn_publishes_what_changed_and_says_so_once(tmp_path: Path) -> None:
     async with approved_gateway(tmp_path, "warn", tools=[tool("add")]) as gateway:
         async with gateway.running.connect() as client:

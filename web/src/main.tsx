@@ -15,11 +15,13 @@ import { preloadModules } from "./preload";
 import { router } from "./routes";
 import { socket } from "./state/commands";
 import { applyDensity } from "./state/density";
+import { recordVisits } from "./state/navigation";
 import { notifyConnections, notifyFailedCalls } from "./state/notifications";
 import { theme, variables } from "./theme";
 
 lendNonce();
 applyDensity();
+recordVisits(router);
 void socket.start();
 notifyConnections();
 void preloadModules();

@@ -31,11 +31,13 @@ class ListFetcher:
         *,
         stale_for_s: float,
         changed: Callable[[str], None],
+        done: Callable[[], None],
     ) -> None:
         self.lists = lists
         self._clock = clock
         self._stale_for_s = stale_for_s
         self._changed = changed
+        self._done = done
         self._expiry: Timer | None = None
         self._work = Background()
         self._fetching: asyncio.Task[None] | None = None
@@ -55,6 +57,7 @@ class ListFetcher:
     async def _fetch_all(self, client: Client, timeout_s: float | None) -> None:
         self._stop_expiry()
         await asyncio.gather(*(self._fetch(client, kind, timeout_s) for kind in KINDS))
+        self._done()
 
     async def _fetch(self, client: Client, kind: str, timeout_s: float | None) -> None:
         if not self._is_supported(client, kind):

@@ -13,7 +13,7 @@ class ServerListener:
         """Servers were added, removed or replaced."""
 
     def state_changed(self, server_id: str) -> None:
-        """The state of a server changed."""
+        """The state of a server changed, or all of its lists were fetched."""
 
     def list_changed(self, server_id: str, kind: str) -> None:
         """A list of a server changed, or became stale."""

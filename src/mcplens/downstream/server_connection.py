@@ -90,7 +90,11 @@ class ServerConnection:
         self._breaker_peers: BreakerPeers | None = None
         self._sessions = self._make_sessions()
         self._fetcher = ListFetcher(
-            self.lists, clock, stale_for_s=options.stale_for_s, changed=self._list_changed
+            self.lists,
+            clock,
+            stale_for_s=options.stale_for_s,
+            changed=self._list_changed,
+            done=self._state_changed,
         )
         self._requests = RawRequests(
             lambda: self._sessions,

@@ -28,6 +28,11 @@ class ServerList(msgspec.Struct, frozen=True, kw_only=True):
     is_supported: bool = True  # False: the server does not announce it
     is_stale: bool = False  # the server is gone, or the last fetch failed
 
+    @property
+    def is_known(self) -> bool:
+        """Whether it was fetched, could not be, or is not offered; False before the first time."""
+        return self.fetched_at is not None or self.error is not None or not self.is_supported
+
     def age_s(self, now_wall: float) -> float | None:
         return None if self.fetched_at is None else max(0.0, now_wall - self.fetched_at)
 
@@ -54,6 +59,11 @@ class ServerLists:
         self._lists[kind] = msgspec.structs.replace(self._lists[kind], **changes)
         if kind == "tools":
             self._tools = {each.name: each for each in self._items("tools", Tool)}
+
+    @property
+    def are_known(self) -> bool:
+        """Whether each list was asked for at least once."""
+        return all(each.is_known for each in self)
 
     def tool(self, name: str) -> Tool | None:
         """A tool as last listed."""

@@ -259,15 +259,20 @@ class Approvals:
         return found, left_out
 
     def _unapproved(self) -> Iterable[tuple[Subject, bytes]]:
+        # Half of what a server offers is not shown: somebody would approve it as the whole.
+        listed = {one.server_id for one in self._gateway.offered() if one.lists.are_known}
         for handler in self._handlers():
             view = handler.view
             if self.mode_of(view) == "off":
                 continue
             for kind, original, raw in handler.catalog.unapproved:
                 subject = Subject(view.name, kind, *original)
-                if not self.is_approved(subject, bytes(raw)):  # the catalog may be an older one
+                # The catalog may be an older one.
+                if subject.server_id in listed and not self.is_approved(subject, bytes(raw)):
                     yield subject, bytes(raw)
             for connection in handler.connections():
+                if connection.server_id not in listed:
+                    continue
                 introduction = connection.introduction
                 text = None if introduction is None else introduction.instructions
                 subject = Subject(view.name, INSTRUCTIONS, connection.server_id, "")

@@ -4,7 +4,6 @@ import { useCallback } from "react";
 import { Outlet } from "react-router";
 import { SplitPane } from "../components/SplitPane";
 import { usePreference } from "../state/browserStorage";
-import { useRecordVisits } from "../state/navigation";
 import css from "./AppShell.module.css";
 import { BackendBanner } from "./BackendBanner";
 import { Monitor } from "./Monitor";
@@ -24,7 +23,6 @@ export function AppShell() {
   );
   const [isSingle, setSingle] = usePreference("keys.single", true);
   useShortcuts(isSingle, help.open, toggleMonitor);
-  useRecordVisits();
   useDocumentTitle();
   useNavigationFocus();
   const main = (

@@ -1,6 +1,8 @@
+import { createMemoryRouter } from "react-router";
 import { beforeEach, expect, test } from "vitest";
+import { aServer } from "../testing/views";
 import { lastPath, lastServerId, recordVisit } from "./lastVisited";
-import { parseLocation, pathOnServer } from "./navigation";
+import { parseLocation, pathOnServer, recordVisits } from "./navigation";
 import { useInspector } from "./store";
 
 const visit = (path: string): void => recordVisit(parseLocation(path.split("?")[0] ?? ""), path);
@@ -38,4 +40,15 @@ test("another server is looked at on the same screen", () => {
   expect(pathOnServer(parseLocation("/servers/one"), "two")).toBe("/servers/two");
   expect(pathOnServer(parseLocation("/servers"), "two")).toBe("/s/two/tools");
   expect(pathOnServer(parseLocation("/traffic"), "two")).toBe("/s/two/traffic");
+});
+
+test("an address that is left before it is drawn is remembered", async () => {
+  const router = createMemoryRouter([{ path: "*" }], { initialEntries: ["/s/one/logs"] });
+  recordVisits(router);
+  expect(lastPath("one", "logs")).toBeUndefined();
+  useInspector.setState({ servers: new Map([["one", aServer({ server_id: "one" })]]) });
+  expect(lastPath("one", "logs")).toBe("/s/one/logs");
+  await router.navigate("/s/one/resources?template=a");
+  await router.navigate("/s/one/tools/echo");
+  expect(lastPath("one", "resources")).toBe("/s/one/resources?template=a");
 });

@@ -1,5 +1,5 @@
 // Parses and builds the page's addresses: server, screen and item.
-import { useLayoutEffect, useMemo } from "react";
+import { useMemo } from "react";
 import { useLocation, useNavigate } from "react-router";
 import type { CallView, QuestionView, ServerView, TaskView } from "../api/types";
 import { visible } from "../values/hiddenCharacters";
@@ -141,16 +141,26 @@ export function useSwitchServer(): (serverId: string) => void {
   return (serverId) => void navigate(pathOnServer(place, serverId));
 }
 
-/** Remember each visited address. */
-export function useRecordVisits(): void {
-  const { pathname, search } = useLocation();
-  const isKnown = useInspector((state) =>
-    state.servers.has(parseLocation(pathname).server_id ?? ""),
-  );
-  const runId = useInspector((state) => state.run_id);
-  // At once: whoever sees where one is may load another page.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: what was kept holds for one run
-  useLayoutEffect(() => {
-    if (isKnown) recordVisit(parseLocation(pathname), pathname + search);
-  }, [isKnown, pathname, search, runId]);
+/** What is needed of a router to follow its address. */
+interface AddressSource {
+  readonly state: { location: { pathname: string; search: string } };
+  subscribe(onChange: () => void): () => void;
+}
+
+/**
+ * Remember each visited address, from now on. Taken from the router, not from what React draws: an
+ * address that is left again at once may never be drawn.
+ */
+export function recordVisits(router: AddressSource): void {
+  const record = (): void => {
+    const { pathname, search } = router.state.location;
+    const place = parseLocation(pathname);
+    if (useInspector.getState().servers.has(place.server_id ?? ""))
+      recordVisit(place, pathname + search);
+  };
+  router.subscribe(record);
+  // Servers are known after the first address, and what was remembered holds for one run.
+  useInspector.subscribe((now, before) => {
+    if (now.servers !== before.servers || now.run_id !== before.run_id) record();
+  });
 }
