@@ -18,7 +18,6 @@ from weakref import WeakKeyDictionary
 
 from playwright.sync_api import (
     Browser,
-    BrowserContext,
     Error,
     Locator,
     Page,
@@ -53,6 +52,10 @@ _WATCH = """
 window.__violations = [];
 document.addEventListener("securitypolicyviolation", (event) =>
   __violations.push(`${event.violatedDirective} ${event.blockedURI}`));
+"""
+# Loading all code in advance costs as much as the page itself, and few tests need it.
+_SAVE_DATA = """
+Object.defineProperty(NetworkInformation.prototype, "saveData", { get: () => true });
 """
 _SWITCH = """(path) => {
   history.pushState(null, "", path);
@@ -89,7 +92,7 @@ THEMES: Final[dict[Literal["light", "dark"], tuple[str, ...]]] = {
 }
 _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 _AXE = """async ([runOnly, within]) =>
-  (await axe.run(within, { runOnly, resultTypes: ["violations"] })).violations
+  (await axe.run(within, { runOnly, resultTypes: ["violations"], preload: false })).violations
     .filter((one) => one.impact === "serious" || one.impact === "critical")
     .flatMap(({ id, nodes }) =>
       nodes.map((one) => `${id} ${one.html.slice(0, 200)} ${one.failureSummary}`))
@@ -140,6 +143,11 @@ def chromium(home: Path) -> Iterator[Browser]:
         browser.close()
 
 
+def switch(page: Page, path: str) -> None:
+    """Go to a screen as its links do, without loading the page anew."""
+    page.evaluate(_SWITCH, path)
+
+
 class Watched:
     """A page, and what must not happen on it."""
 
@@ -149,6 +157,7 @@ class Watched:
         # The port of apps, for tests that show one.
         self.framed: tuple[str, ...] = ()
         self.faults: list[str] = []
+        self._is_in = False
         self.page = page
         page.set_default_timeout(PATIENCE_S * 1000)
         page.on("request", self._note_request)
@@ -176,7 +185,11 @@ class Watched:
             self.faults.append(message.text)
 
     def enter(self, path: str = "") -> Page:
-        """Sign in by the token, as the printed address does, at this path."""
+        """Sign in by the token, as the printed address does, at this path. A page that is in is not
+        loaded again, which costs more than most of what tests do in it."""
+        if self._is_in:
+            return self.switch(path or "/")
+        self._is_in = True
         self.page.goto(f"{self.site.url}{path}#token={self.site.token}")
         self.page.get_by_role("navigation", name="Screens").wait_for()
         inside(self.page)  # who leaves before is not signed in
@@ -188,7 +201,7 @@ class Watched:
 
     def switch(self, path: str) -> Page:
         """Go to a screen as its links do, without loading the page anew."""
-        self.page.evaluate(_SWITCH, path)
+        switch(self.page, path)
         return self.page
 
     def settle(self) -> None:
@@ -243,7 +256,7 @@ class Pages:
             return idle
         if idle is not None:
             idle.close()
-        return _Tab(self._browser.new_context(**options), site, options)
+        return _Tab(self._browser, site, options)
 
     def give_back(self, tab: _Tab) -> None:
         if self._idle is None and tab.clean():
@@ -261,12 +274,13 @@ class _Tab:
         "route_web_socket",
     )  # fmt: skip
 
-    def __init__(self, context: BrowserContext, site: Site, options: dict[str, Any]) -> None:
-        self._context = context
+    def __init__(self, browser: Browser, site: Site, options: dict[str, Any]) -> None:
+        known = {name: value for name, value in options.items() if name != "saves_data"}
+        self._context = context = browser.new_context(**known)
         self._site = site
         self._options = options
         self._is_marked = False
-        context.add_init_script(_WATCH)
+        context.add_init_script(_WATCH + (_SAVE_DATA if options["saves_data"] else ""))
         self.page = context.new_page()
         for owner in (context, self.page):
             for name in self._LASTING:
@@ -321,9 +335,14 @@ _pages: WeakKeyDictionary[Browser, Pages] = WeakKeyDictionary()
 
 @contextmanager
 def watched(browser: Browser, site: Site, **options: Any) -> Iterator[Watched]:
-    """A page at this site; what a test before left in it is gone."""
+    """A page at this site; what a test before left in it is gone. With `saves_data=False` it loads
+    the code of all screens in advance."""
     # A toast that is still fading in has too little contrast.
-    usual = {"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce"}
+    usual = {
+        "viewport": {"width": 1440, "height": 900},
+        "reduced_motion": "reduce",
+        "saves_data": True,
+    }
     pages = _pages.setdefault(browser, Pages(browser))
     tab = pages.take(site, {**usual, **options})
     try:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
+from .browser import switch
 from .site import Site, configure, site
 
 LOUD = (
@@ -42,9 +43,9 @@ def connect(page: Page, name: str) -> None:
     expect(on).to_be_visible()
 
 
-def call(page: Page, site: Site, tool: str, **arguments: str) -> None:
+def call(page: Page, tool: str, **arguments: str) -> None:
     """Call a tool of `one` by its form; a task where it may be one."""
-    page.goto(f"{site.url}/s/one/tools/{tool}")
+    switch(page, f"/s/one/tools/{tool}")
     page.get_by_role("button", name="Run", exact=True).wait_for()
     for name, value in arguments.items():
         page.get_by_label(name, exact=True).fill(value)

@@ -96,7 +96,7 @@ def assert_confirmed_first(page: Page, name: str, *words: str) -> None:
 def test_a_pasted_file_is_imported_and_confirmed_before_it_is_started(
     opened: Watched, home: Path
 ) -> None:
-    page = opened.goto("/servers?add")
+    page = opened.switch("/servers?add")
     args = [*DEMO["args"], "--", "a b"]
     text = json.dumps({"mcpServers": {"mine": DEMO, "pasted": {**DEMO, "args": args}}})
     page.get_by_label("Command line, URL").fill(text)
@@ -129,7 +129,7 @@ def paste_for_real(page: Page, text: str) -> Locator:
 
 
 def test_a_piece_of_a_file_is_read_as_it_is_pasted(opened: Watched, home: Path) -> None:
-    page = opened.goto("/servers?add")
+    page = opened.switch("/servers?add")
     entry = {"url": "http://127.0.0.1:9/mcp", "headers": {"X-Key": "k"}}
     piece = f'// of a README\n"piece": {json.dumps(entry)}, // that is all'
     dialog = paste_for_real(page, piece)
@@ -150,7 +150,7 @@ def test_a_piece_of_a_file_is_read_as_it_is_pasted(opened: Watched, home: Path) 
 
 
 def test_a_pasted_line_fills_the_form_in(opened: Watched) -> None:
-    page = opened.goto("/servers?add")
+    page = opened.switch("/servers?add")
     dialog = paste_for_real(page, "claude mcp add given -e KEY=v -- npx -y given")
     expect(dialog.get_by_label("Name", exact=False).first).to_have_value("given")
     expect(dialog.get_by_label("Program")).to_have_value("npx")
@@ -164,7 +164,7 @@ def test_a_pasted_line_fills_the_form_in(opened: Watched) -> None:
 
 
 def test_an_address_is_connected_to_and_not_started(opened: Watched, home: Path) -> None:
-    page = opened.goto("/servers?add")
+    page = opened.switch("/servers?add")
     with demo_over_http() as url:
         entry = {"url": url, "headers": {"Authorization": "Bearer abc"}}
         dialog = paste_for_real(page, json.dumps({"address": entry}))
@@ -187,7 +187,7 @@ def test_an_address_is_connected_to_and_not_started(opened: Watched, home: Path)
 
 
 def test_a_server_is_copied_for_another_tool(opened: Watched) -> None:
-    page = opened.goto("/servers")
+    page = opened.switch("/servers")
     page.get_by_role("button", name="More for mine", exact=True).click()
     page.get_by_role("menuitem", name="Copy as").click()
     dialog = page.get_by_role("dialog", name="Copy mine as")
@@ -219,7 +219,7 @@ def paste(page: Page, text: str) -> Locator:
 def test_a_pasted_command_is_added_connected_and_then_the_current_server(
     opened: Watched, home: Path
 ) -> None:
-    page = opened.goto("/servers?add")
+    page = opened.switch("/servers?add")
     dialog = page.get_by_role("dialog")
     expect(paste(page, "https://one.example:8443/mcp")).to_have_value("one.example:8443")
     page.reload()
@@ -240,13 +240,13 @@ def test_a_pasted_command_is_added_connected_and_then_the_current_server(
     # Whoever connects a server wants to use it.
     expect(page).to_have_url(re.compile("/s/typed/tools$"))
     expect(page.get_by_role("listbox", name="Tools").get_by_role("option").first).to_be_visible()
-    opened.goto("/servers")
+    opened.switch("/servers")
     expect(card(page, "typed")).to_contain_text("Connected")
     expect(page.get_by_role("banner")).to_contain_text("typed")
     assert written(home)["typed"]["command"] == sys.executable
     # The built-in server stays the last, also when the page is loaded anew.
     expect(page.get_by_role("article").last).to_have_accessible_name("demo")
-    opened.goto("/servers?add")
+    opened.switch("/servers?add")
     expect(paste(page, "typed --flag")).to_have_value("typed-2")
     page.set_viewport_size({"width": 390, "height": 844})
     opened.shoot("adding narrow")
@@ -257,7 +257,7 @@ def test_a_pasted_command_is_added_connected_and_then_the_current_server(
 
 
 def test_the_inputs_of_a_file_are_asked_for(opened: Watched, home: Path) -> None:
-    page = opened.goto("/servers?add")
+    page = opened.switch("/servers?add")
     inputs = [
         {"id": "key", "type": "promptString", "description": "The key", "password": True},
         {"id": "place", "type": "pickString", "options": ["here", "there"]},
@@ -285,7 +285,7 @@ def test_the_inputs_of_a_file_are_asked_for(opened: Watched, home: Path) -> None
 
 
 def test_a_package_of_the_registry_is_chosen_and_filled_in(opened: Watched, home: Path) -> None:
-    page = opened.goto("/servers?add")
+    page = opened.switch("/servers?add")
     page.get_by_label("Command line, URL").fill(json.dumps(SERVER_JSON, indent=2))
     page.get_by_role("button", name="Read it").click()
     found = page.get_by_role("group", name="weather, registry")
@@ -304,7 +304,7 @@ def test_a_package_of_the_registry_is_chosen_and_filled_in(opened: Watched, home
 
 
 def test_two_tools_with_a_server_of_one_name_are_both_taken(opened: Watched, home: Path) -> None:
-    page = opened.goto("/servers?add")
+    page = opened.switch("/servers?add")
     page.get_by_role("tab", name="From other tools").click()
     for tool in ("cursor", "windsurf"):
         found = page.get_by_role("group", name=f"github, {tool}")
@@ -329,7 +329,7 @@ def test_another_tools_server_gets_the_tap_after_its_change_was_shown(
 ) -> None:
     file = home / ".cursor" / "mcp.json"
     before = file.read_text()
-    page = opened.goto("/servers?add")
+    page = opened.switch("/servers?add")
     page.get_by_role("tab", name="From other tools").click()
     found = page.get_by_role("group", name="github, cursor")
     found.get_by_role("button", name="See what this client sends").click()
@@ -353,7 +353,7 @@ def test_another_tools_server_gets_the_tap_after_its_change_was_shown(
 
 
 def test_an_export_says_that_secrets_are_in_it_before_it_is_downloaded(opened: Watched) -> None:
-    page = opened.goto("/servers")
+    page = opened.switch("/servers")
     page.get_by_role("button", name="Export").click()
     choose(page, "VS Code")
     page.get_by_role("button", name="Download mcp.vscode.json").click()
@@ -373,7 +373,7 @@ def test_an_export_says_that_secrets_are_in_it_before_it_is_downloaded(opened: W
 def test_servers_are_chosen_for_an_export(
     opened: Watched, tool: str, file: str, read: Callable[[str], dict[str, Any]]
 ) -> None:
-    page = opened.goto("/servers")
+    page = opened.switch("/servers")
     page.get_by_role("button", name="Export").click()
     dialog = page.get_by_role("dialog", name="Export servers")
     expect(dialog.get_by_role("checkbox", name="demo")).to_have_count(0)
@@ -398,7 +398,7 @@ def test_servers_are_chosen_for_an_export(
 def test_a_copy_has_the_secrets_and_a_changed_server_asks_to_be_connected_again(
     opened: Watched, home: Path
 ) -> None:
-    page = opened.goto("/servers")
+    page = opened.switch("/servers")
     page.get_by_role("button", name="More for mine", exact=True).click()
     page.get_by_role("menuitem", name="Duplicate").click()
     page.get_by_role("button", name="Add", exact=True).click()

@@ -83,7 +83,7 @@ def notice(page: Page) -> Locator:
 
 
 def test_a_server_is_restarted_from_anywhere_and_in_any_state(opened: Watched, home: Home) -> None:
-    page = opened.goto("/s/mine/tools/hang")
+    page = opened.switch("/s/mine/tools/hang")
     page.get_by_label("text", exact=True).fill("half typ")
     page.get_by_role("button", name="Run", exact=True).click()
     panel = page.get_by_label("Call of hang")
@@ -136,7 +136,7 @@ def test_a_server_is_restarted_from_anywhere_and_in_any_state(opened: Watched, h
 
 
 def test_what_is_not_listed_says_so_on_every_screen(opened: Watched) -> None:
-    page = opened.goto("/servers")
+    page = opened.switch("/servers")
     page.get_by_role("switch", name="Connection to demo", checked=False).press("Space")
     expect(page.get_by_role("article", name="demo")).to_contain_text("Connected")
     for place in ("tools/ehco", "prompts/gret", "resources/demo%3A%2F%2Fnowhere"):
@@ -156,7 +156,7 @@ def test_what_is_not_listed_says_so_on_every_screen(opened: Watched) -> None:
 def test_a_certificate_is_trusted_by_the_form_that_the_failure_leads_to(
     opened: Watched, home: Home
 ) -> None:
-    page = opened.goto("/servers")
+    page = opened.switch("/servers")
     card = page.get_by_role("article", name="secure")
     page.get_by_role("switch", name="Connection to secure", checked=False).press("Space")
     expect(card).to_contain_text("cannot be trusted")

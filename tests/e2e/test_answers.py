@@ -107,7 +107,7 @@ def test_the_whole_request_is_shown_and_any_model_answers(browser: Browser, demo
         page.keyboard.press("Escape")
         model.get_by_role("button", name="Edit & Send").click()
         expect(page.get_by_label("Call of sample")).to_contain_text("glass-1 says: A bent")
-        window.goto("/s/demo/traffic")
+        window.switch("/s/demo/traffic")
         page.get_by_role("searchbox").first.fill("because")
         # In this revision the answer goes with the repeated call.
         expect(page.get_by_text("tools/call").first).to_be_visible()
@@ -176,7 +176,7 @@ def test_a_tool_runs_as_a_task_and_is_listed(window: Watched) -> None:
     page = window.enter("/s/demo/tools/task-report")
     press_run(page)
     expect(page.get_by_text("Done", exact=True)).to_be_visible()
-    window.goto("/s/demo/tasks")
+    window.switch("/s/demo/tasks")
     expect(page.get_by_text("completed").first).to_be_visible()
     assert window.axe() == []
     window.assert_clean()

@@ -69,17 +69,17 @@ def window(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 @pytest.mark.parametrize("server", ["stdio", pytest.param("http", marks=pytest.mark.soak)])
 def test_server_everything_is_called_and_answered(window: Watched, server: str) -> None:
-    page = window.goto("/servers")
+    page = window.switch("/servers")
     flip(page.get_by_role("switch", name=f"Connection to {server}", checked=False))
     expect(page.get_by_role("article", name=server)).to_contain_text("Connected")
 
-    window.goto(f"/s/{server}/tools/echo")
+    window.switch(f"/s/{server}/tools/echo")
     expect(page.get_by_role("listbox", name="Tools")).to_contain_text("trigger-sampling-request")
     page.get_by_label("message").fill("from a browser")
     page.keyboard.press("Control+Enter")
     expect(page.get_by_label("Call of echo")).to_contain_text("Echo: from a browser")
 
-    window.goto(f"/s/{server}/tools/trigger-sampling-request")
+    window.switch(f"/s/{server}/tools/trigger-sampling-request")
     page.get_by_label("prompt").fill("What is a lens?")
     page.get_by_role("button", name="Run", exact=True).click()
     question = page.get_by_label("Question: sampling/createMessage")
@@ -89,7 +89,7 @@ def test_server_everything_is_called_and_answered(window: Watched, server: str) 
     call = page.get_by_label("Call of trigger-sampling-request")
     expect(call).to_contain_text("Glass that bends light.")
 
-    window.goto(f"/s/{server}/tools/trigger-elicitation-request")
+    window.switch(f"/s/{server}/tools/trigger-elicitation-request")
     page.get_by_role("button", name="Run", exact=True).click()
     form = page.get_by_label("Question: elicitation/create")
     form.get_by_label(re.compile(r"^String\b")).first.fill("Ada")

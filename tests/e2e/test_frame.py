@@ -26,7 +26,7 @@ def tab(page: Page, name: str) -> Locator:
 
 
 def test_a_tab_leads_to_what_was_chosen_there(window: Watched) -> None:
-    page = window.goto("/s/one/tools")
+    page = window.switch("/s/one/tools")
     page.get_by_label("Search tools").fill("echo")
     page.get_by_role("option").filter(has_text="Gives back the text").first.click()
     expect(page).to_have_url(re.compile("/s/one/tools/echo$"))
@@ -94,7 +94,7 @@ def test_the_bar_names_the_server_of_the_address_and_no_other(window: Watched) -
 def test_the_title_tells_what_is_shown_and_what_waits(window: Watched) -> None:
     page = window.page
     expect(page).to_have_title("Servers · mcplens")
-    call(page, window.site, "elicit-two")
+    call(page, "elicit-two")
     expect(page).to_have_title("(2) elicit-two · Tools · one · mcplens")
     window.switch("/servers/one/roots")
     expect(page).to_have_title("(2) Roots · one · mcplens")
@@ -105,7 +105,7 @@ def test_the_title_tells_what_is_shown_and_what_waits(window: Watched) -> None:
 
 
 def test_single_keys_wait_behind_a_dialog_and_can_be_switched_off(window: Watched) -> None:
-    page = window.goto("/servers?add")
+    page = window.switch("/servers?add")
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("tab", name="Form").focus()
     page.keyboard.press("9")
@@ -191,7 +191,10 @@ _LAZY = (
 
 
 def test_every_screen_opens_after_mcplens_ended(browser: Browser, tmp_path: Path) -> None:
-    with site(tmp_path, "demo") as own, watched(browser, own) as window:
+    with (
+        site(tmp_path, "demo") as own,
+        watched(browser, own, saves_data=False) as window,
+    ):
         page = window.enter("/servers")
         while any(not re.search(f"/{one}-", " ".join(page.evaluate(_LOADED))) for one in _LAZY):
             page.wait_for_timeout(50)

@@ -29,7 +29,7 @@ def opened(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 def test_tools_named_like_steps_of_an_address_are_opened_and_called(opened: Watched) -> None:
-    page = opened.goto("/s/huge/tools")
+    page = opened.switch("/s/huge/tools")
     tools = page.get_by_role("listbox", name="Tools")
     for name, shown in (("..", ".."), (".", "."), (" ", "⟦U+0020⟧")):
         tools.get_by_role("option").filter(has=page.get_by_text(shown, exact=True)).click()
@@ -44,14 +44,14 @@ def test_tools_named_like_steps_of_an_address_are_opened_and_called(opened: Watc
 
 def test_a_form_that_is_too_long_is_json(opened: Watched) -> None:
     for name in ("fields", "bomb"):
-        page = opened.goto(f"/s/huge/tools/{name}")
+        page = opened.switch(f"/s/huge/tools/{name}")
         expect(page.get_by_text("This form has too many fields to show")).to_be_visible()
     retype(opened.page.get_by_label("Arguments as JSON"), '{"x": 1}')
     opened.shoot("a form too long")
 
 
 def test_a_pattern_that_a_browser_cannot_end_freezes_neither_form(opened: Watched) -> None:
-    page = opened.goto("/s/huge/tools/slow")
+    page = opened.switch("/s/huge/tools/slow")
     form = page.locator("[data-form]").first
     for name in ("Run", "Submit"):
         linear, endless = form.get_by_label("linear"), form.get_by_label("endless")
@@ -73,7 +73,7 @@ def test_a_pattern_that_a_browser_cannot_end_freezes_neither_form(opened: Watche
 
 
 def test_a_long_list_is_in_groups(opened: Watched) -> None:
-    page = opened.goto("/s/huge/tools/rows")
+    page = opened.switch("/s/huge/tools/rows")
     run(page)
     panel = page.get_by_label("Call of rows")
     tree = panel.get_by_role("tree", name="Structured content")
@@ -86,7 +86,7 @@ def test_a_long_list_is_in_groups(opened: Watched) -> None:
 
 
 def test_thousands_of_messages_come_in_pieces(opened: Watched) -> None:
-    page = opened.goto("/s/huge/tools/sample")
+    page = opened.switch("/s/huge/tools/sample")
     page.get_by_role("button", name="Run", exact=True).click()
     panel = page.get_by_label("Call of sample")
     expect(panel.get_by_text("2,900 more messages")).to_be_visible()
@@ -98,7 +98,7 @@ def test_thousands_of_messages_come_in_pieces(opened: Watched) -> None:
 def test_of_thousands_of_questions_a_few_are_drawn_and_each_can_be_opened(
     opened: Watched,
 ) -> None:
-    page = opened.goto("/s/huge/tools/elicit")
+    page = opened.switch("/s/huge/tools/elicit")
     page.get_by_role("button", name="Run", exact=True).click()
     panel = page.get_by_label("Call of elicit")
     expect(panel.get_by_text("995 more are waiting")).to_be_visible()

@@ -52,7 +52,7 @@ def fill_in(page: Page, home: Path) -> None:
 def test_what_a_form_says_reaches_the_server_and_what_the_server_says_is_shown(
     opened: Watched, home: Path
 ) -> None:
-    page = opened.goto("/servers")
+    page = opened.switch("/servers")
     first = page.get_by_role("region", name="Connect a server")
     assert opened.axe() == []
     opened.shoot("first")
@@ -111,7 +111,7 @@ def test_a_folder_is_chosen_from_near_to_what_was_typed_and_lasts_as_long_as_is_
     opened: Watched, home: Path
 ) -> None:
     (home / "work").mkdir()
-    page = opened.goto("/servers/demo/roots")
+    page = opened.switch("/servers/demo/roots")
     path = page.get_by_label("Path")
     path.fill(f"{home.as_uri()}/mistyped")
     page.get_by_role("button", name="Browse").click()

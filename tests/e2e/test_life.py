@@ -69,10 +69,10 @@ def opened(browser: Browser, home: Path) -> Iterator[Watched]:
 def test_a_server_that_dies_in_a_call_leaves_its_last_words_and_a_way_back(
     opened: Watched,
 ) -> None:
-    page = opened.goto("/servers")
+    page = opened.switch("/servers")
     flip(page.get_by_role("switch", name="Connection to dying", checked=False))
     expect(page.get_by_role("article", name="dying")).to_contain_text("Connected")
-    opened.goto("/s/dying/tools/wait")
+    opened.switch("/s/dying/tools/wait")
     page.get_by_label("seconds", exact=True).fill("60")
     page.keyboard.press("Control+Enter")
     expect(page.get_by_text("Running")).to_be_visible()
@@ -93,7 +93,7 @@ def test_a_server_that_dies_in_a_call_leaves_its_last_words_and_a_way_back(
     opened.shoot("died in a call")
 
     # What was in flight failed too; one button has it sent again, by a new process.
-    opened.goto("/s/dying/tools/wait")
+    opened.switch("/s/dying/tools/wait")
     call = page.get_by_label("Call of wait")
     expect(call).to_contain_text("The call failed")
     call.get_by_role("button", name="Connect and send it again").click()
@@ -105,7 +105,7 @@ def test_a_server_that_dies_in_a_call_leaves_its_last_words_and_a_way_back(
 
 
 def test_connecting_is_cancelled(opened: Watched) -> None:
-    page = opened.goto("/servers")
+    page = opened.switch("/servers")
     card = page.get_by_role("article", name="mute")
     flip(page.get_by_role("switch", name="Connection to mute", checked=False))
     expect(card).to_contain_text("Waiting for")
@@ -115,7 +115,7 @@ def test_connecting_is_cancelled(opened: Watched) -> None:
 
 
 def test_retries_are_counted_down_and_cancelled(opened: Watched) -> None:
-    page = opened.goto("/servers")
+    page = opened.switch("/servers")
     card = page.get_by_role("article", name="gone")
     flip(page.get_by_role("switch", name="Connection to gone", checked=False))
     expect(card.get_by_role("status")).to_have_text("Failed, retry 1 of 3 scheduled")
@@ -152,7 +152,7 @@ def test_retries_are_counted_down_and_cancelled(opened: Watched) -> None:
 def test_a_call_is_sent_again_by_the_attempt_that_connects_and_told_if_none_does(
     opened: Watched,
 ) -> None:
-    page = opened.goto("/servers")
+    page = opened.switch("/servers")
     flip(page.get_by_role("switch", name="Connection to flaky", checked=False))
     expect(page.get_by_role("article", name="flaky")).to_contain_text("Connected")
     opened.switch("/s/flaky/tools/wait")
@@ -185,10 +185,10 @@ def test_a_call_is_sent_again_by_the_attempt_that_connects_and_told_if_none_does
 
 
 def test_a_server_over_http_is_connected_again_with_other_capabilities(opened: Watched) -> None:
-    page = opened.goto("/servers")
+    page = opened.switch("/servers")
     flip(page.get_by_role("switch", name="Connection to wire", checked=False))
     expect(page.get_by_role("article", name="wire")).to_contain_text("Connected")
-    opened.goto("/servers/wire")
+    opened.switch("/servers/wire")
     again = page.get_by_role("button", name="Connect again")
     for _ in range(3):
         page.get_by_role("switch", name="Sampling", exact=True).click()
@@ -201,7 +201,7 @@ def test_a_server_over_http_is_connected_again_with_other_capabilities(opened: W
 def test_a_server_of_a_project_is_started_only_after_its_command_was_confirmed(
     opened: Watched,
 ) -> None:
-    page = opened.goto("/servers")
+    page = opened.switch("/servers")
     card = page.get_by_role("article", name="theirs")
     expect(card).to_contain_text("not confirmed yet")
     flip(page.get_by_role("switch", name="Connection to theirs", checked=False))
@@ -224,14 +224,14 @@ def test_a_server_of_a_project_is_started_only_after_its_command_was_confirmed(
 
 
 def test_lists_and_calls_need_no_mouse(opened: Watched) -> None:
-    page = opened.goto("/servers")
+    page = opened.switch("/servers")
     card = page.get_by_role("article", name="theirs")
     expect(card).to_contain_text("onnected")
     if "Disconnected" in card.inner_text():
         flip(card.get_by_role("switch"))
         page.get_by_role("dialog").get_by_role("button", name="Start it").click()
         expect(card).to_contain_text("Connected")
-    opened.goto("/s/theirs/tools")
+    opened.switch("/s/theirs/tools")
     page.get_by_text("Gives back the text").wait_for()
     page.keyboard.press("/")
     page.keyboard.type("form-")

@@ -97,7 +97,7 @@ def sent_equal(window: Watched, first: int, count: int) -> Locator:
     page = window.enter("/servers")
     connect(page, "far")
     send(page, first, count)
-    page = window.goto("/s/far/traffic")
+    page = window.switch("/s/far/traffic")
     page.get_by_label("Filter traffic").fill("roots/list_changed")
     return rows(page, "→").filter(has_text="notifications/roots/list_changed")
 
@@ -146,7 +146,7 @@ def test_a_call_leads_to_its_messages_and_each_of_them_to_its_exchange(
     with watched(browser, far) as window:
         page = window.enter("/servers")
         connect(page, "far")
-        window.goto("/s/far/tools/echo")
+        window.switch("/s/far/tools/echo")
         page.get_by_role("textbox", name=re.compile("^text", re.I)).fill("linked")
         run(page)
         call = page.get_by_label("Call of echo")

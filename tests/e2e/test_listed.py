@@ -79,7 +79,7 @@ def test_steps_by_keyboard_are_one_entry_of_the_history_and_read_only_where_they
 ) -> None:
     page = at.enter("/s/listed/tools")
     before = len(reads(at))
-    at.goto("/s/listed/resources")
+    at.switch("/s/listed/resources")
     rows(page, "Resources").filter(has_text="The memo").click()
     expect(page.get_by_text("memo://a in revision")).to_be_visible()
     # All at once, however busy the machine is.

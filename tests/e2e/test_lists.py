@@ -88,7 +88,7 @@ def test_broken_definitions_are_flagged_and_the_others_are_as_before(window: Wat
     expect(page.get_by_role("heading", name="(no name)")).to_be_visible()
     page.get_by_role("tab", name="Schema").click()
     expect(page.get_by_label("Definition")).to_contain_text("Has no name.")
-    window.goto("/s/demo/tools/broken-list")
+    window.switch("/s/demo/tools/broken-list")
     # The defaults are there: what comes later would stand in what is typed.
     page.get_by_role("checkbox", name="on").wait_for()
     page.get_by_text("JSON", exact=True).first.click()
@@ -311,7 +311,7 @@ def test_what_no_list_has_can_be_asked_for_and_left(browser: Browser, demo: Site
         assert window.axe_in_each_theme("unheard of") == []
         page.get_by_role("link", name="All prompts").click()
         expect(rows(page, "Prompts").first).to_be_visible()  # type: ignore[attr-defined]
-        window.goto("/s/demo/resources?template=demo%3A%2F%2Fgreeting%2F%7Bwhom%7D")
+        window.switch("/s/demo/resources?template=demo%3A%2F%2Fgreeting%2F%7Bwhom%7D")
         page.get_by_role("combobox", name="whom").fill("Eve")
         page.get_by_role("button", name="Read it").click()
         expect(page.get_by_text("Hello, Eve!")).to_be_visible()

@@ -41,9 +41,9 @@ def window(browser: Browser, two: Site) -> Iterator[Watched]:
 def logs(window: Watched) -> Page:
     """The log lines of a call that logs at each level."""
     window.enter("/servers")
-    call(window.page, window.site, "log-levels")
+    call(window.page, "log-levels")
     expect(window.page.get_by_text("8 messages were written")).to_be_visible()
-    page = window.goto("/s/one/logs")
+    page = window.switch("/s/one/logs")
     # The last of them; what was before comes in one go.
     expect(page.get_by_role("option", name=f"{SAID} emergency").last).to_be_visible()
     return page
@@ -83,8 +83,8 @@ def test_the_server_is_told_a_level_and_keeps_to_it(window: Watched) -> None:
     level.click()
     page.get_by_role("option", name="critical").click()
     expect(level).to_have_value("critical")
-    call(page, window.site, "log-levels")
-    window.goto("/s/one/logs")
+    call(page, "log-levels")
+    window.switch("/s/one/logs")
     expect(page.get_by_role("option", name="emergency")).to_be_visible()
     expect(page.get_by_role("option", name=SAID)).to_have_count(3)
     level.click()
@@ -96,9 +96,9 @@ def test_the_server_is_told_a_level_and_keeps_to_it(window: Watched) -> None:
 def test_lines_are_filtered_by_text_level_and_request(window: Watched) -> None:
     page = cleared(window)
     for _ in range(2):
-        call(page, window.site, "log-levels")
+        call(page, "log-levels")
         expect(page.get_by_text("8 messages were written")).to_be_visible()
-    window.goto("/s/one/logs")
+    window.switch("/s/one/logs")
     expect(page.get_by_role("option", name=SAID)).to_have_count(16)
     page.get_by_label("Filter logs").fill("level warning")
     expect(page.get_by_role("option", name=SAID)).to_have_count(2)
@@ -220,7 +220,9 @@ def test_the_newest_line_is_followed_until_somebody_scrolls_up(browser: Browser,
         count = page.get_by_text(re.compile(r"^\d+ lines$"))
         before = int(count.inner_text().split()[0]) + 8
         caller = page.context.new_page()
-        call(caller, two, "log-levels")
+        caller.goto(f"{two.url}/s/one/tools")
+        caller.get_by_role("navigation", name="Screens").wait_for()
+        call(caller, "log-levels")
         listbox = page.get_by_role("listbox", name="Log lines")
         follow = page.get_by_role("button", name="Follow the newest")
         expect(count).to_have_text(f"{before} lines")
@@ -289,7 +291,7 @@ def test_a_reload_brings_back_older_lines_and_the_one_that_is_named(
         page.get_by_role("option", name="begins").click()
         expect(page).to_have_url(re.compile(r"\?line="))
         address = page.url
-        call(page, wordy, "broken-flood", messages="3000")
+        call(page, "broken-flood", messages="3000")
         expect(page.get_by_label("Call of broken-flood")).to_contain_text("3000 messages were sent")
         page.goto(address)
         said = page.get_by_role("region", name="Log line").get_by_label("What the line says")

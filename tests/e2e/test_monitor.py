@@ -25,9 +25,9 @@ def show(page: Page, part: str) -> None:
 
 
 def test_the_monitor_shows_traffic_logs_tasks_and_questions(window: Watched) -> None:
-    page, site = window.page, window.site
-    call(page, site, "log-levels")
-    call(page, site, "client-task-elicit")
+    page = window.page
+    call(page, "log-levels")
+    call(page, "client-task-elicit")
     page.get_by_role("button", name="Monitor").click()
     monitor = page.get_by_role("complementary", name="Monitor")
     expect(monitor.get_by_label("Traffic in the monitor")).to_contain_text("tools/call")
@@ -53,7 +53,7 @@ def test_the_monitor_shows_traffic_logs_tasks_and_questions(window: Watched) -> 
 
 
 def test_the_monitor_is_moved_resized_and_closed_and_stays_so(window: Watched) -> None:
-    page = window.goto("/s/one/tools")
+    page = window.switch("/s/one/tools")
     page.get_by_label("Search tools").fill("log-")
     expect(page.get_by_role("option")).to_have_count(2)
     page.get_by_role("button", name="Monitor").click()
@@ -99,7 +99,7 @@ def test_the_bar_tells_of_both_servers_and_works_by_keyboard(
     with watched(browser, two, viewport={"width": width, "height": 740}) as window:
         page = window.enter("/servers")
         connect(page, "two")
-        window.goto("/s/one/tools")
+        window.switch("/s/one/tools")
         switcher = page.get_by_role("button", name="Server: one, Connected")
         if width > 1000:
             page.get_by_role("button", name="Ping now").click()
@@ -130,7 +130,7 @@ def test_the_bar_tells_of_both_servers_and_works_by_keyboard(
 
 def test_the_bell_counts_what_waits_and_the_theme_goes_round(window: Watched) -> None:
     page = window.page
-    call(page, window.site, "elicit-two")
+    call(page, "elicit-two")
     bell = page.get_by_role("button", name="2 questions are waiting for an answer")
     expect(bell).to_be_visible()
     page.goto(window.site.url + "/settings")

@@ -65,7 +65,7 @@ def switch_on(page: Page, name: str) -> None:
 
 
 def test_two_servers_are_connected_at_once(opened: Watched) -> None:
-    page = opened.goto("/servers")
+    page = opened.switch("/servers")
     for name in ("first", "second"):
         switch_on(page, name)
         expect(page.get_by_role("alert").filter(has_text=f"Connected to {name}")).to_be_visible()
@@ -73,7 +73,7 @@ def test_two_servers_are_connected_at_once(opened: Watched) -> None:
             page.get_by_role("switch", name=f"Connection to {name}", checked=True)
         ).to_be_visible()
         expect(page.get_by_role("article", name=name)).to_contain_text("Connected")
-    opened.goto("/s/first/tools")
+    opened.switch("/s/first/tools")
     page.get_by_text("Gives back the text").wait_for()
     # What passed before is not told again.
     expect(page.get_by_text("Connected to first")).to_have_count(0)
@@ -86,7 +86,7 @@ def test_two_servers_are_connected_at_once(opened: Watched) -> None:
 
 
 def test_a_server_that_cannot_start_says_why_in_place_and_once_in_passing(opened: Watched) -> None:
-    page = opened.goto("/servers")
+    page = opened.switch("/servers")
     switch_on(page, "missing")
     toast = page.get_by_role("alert").filter(has_text="Could not connect to missing")
     toast.hover()  # so that it stays
@@ -123,7 +123,7 @@ def test_a_server_that_cannot_start_says_why_in_place_and_once_in_passing(opened
 
 
 def test_attempts_are_counted_also_after_the_last(opened: Watched) -> None:
-    page = opened.goto("/servers")
+    page = opened.switch("/servers")
     switch_on(page, "nobody")
     card = page.get_by_role("article", name="nobody")
     expect(card).to_contain_text("Gave up after 3 attempts")
@@ -131,7 +131,7 @@ def test_attempts_are_counted_also_after_the_last(opened: Watched) -> None:
 
 
 def test_a_server_that_lets_nobody_in_asks_for_a_sign_in(opened: Watched) -> None:
-    page = opened.goto("/servers")
+    page = opened.switch("/servers")
     switch_on(page, "closed")
     expect(page.get_by_role("alert").filter(has_text="Not signed in to closed")).to_be_visible()
     card = page.get_by_role("article", name="closed")
@@ -143,7 +143,7 @@ def test_a_server_that_lets_nobody_in_asks_for_a_sign_in(opened: Watched) -> Non
 
 
 def test_the_headers_of_a_form_are_sent(opened: Watched, closed: str) -> None:
-    page = opened.goto("/servers?add")
+    page = opened.switch("/servers?add")
     page.get_by_role("tab", name="Form").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_label("Name", exact=False).first.fill("headed")
@@ -161,7 +161,7 @@ def test_the_headers_of_a_form_are_sent(opened: Watched, closed: str) -> None:
 
 
 def test_a_server_is_added_by_pasting_its_command_line_and_removed(opened: Watched) -> None:
-    page = opened.goto("/servers?add")
+    page = opened.switch("/servers?add")
     first, *rest = map(shlex.quote, DEMO)
     page.get_by_label("Command line, URL").fill(f"{first} \\\n  {' '.join(rest)}\n")
     page.get_by_role("button", name="Read it").click()

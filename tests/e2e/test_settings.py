@@ -32,7 +32,7 @@ def row(page: Page, name: str) -> Locator:
 
 
 def test_a_setting_is_changed_and_put_back(opened: Watched, home: Path) -> None:
-    page, file = opened.goto("/settings"), home / "config" / "mcplens" / "mcp.json"
+    page, file = opened.switch("/settings"), home / "config" / "mcplens" / "mcp.json"
     ttl = row(page, "Lifetime of tasks")
     expect(ttl).to_contain_text("taskTtlSeconds")
     groups = page.get_by_role("rowheader")
@@ -69,7 +69,7 @@ def test_a_setting_is_changed_and_put_back(opened: Watched, home: Path) -> None:
 
 
 def test_what_counts_from_the_next_connection_on_says_so(opened: Watched) -> None:
-    page = opened.goto("/servers")
+    page = opened.switch("/servers")
     page.get_by_role("button", name="demo server").click()
     page.get_by_role("listbox", name="Tools").get_by_role("option").first.wait_for()
     opened.switch("/settings")
@@ -92,7 +92,7 @@ def test_what_counts_from_the_next_connection_on_says_so(opened: Watched) -> Non
 def test_what_a_project_decides_names_its_file_also_on_a_narrow_screen(
     opened: Watched, home: Path
 ) -> None:
-    page = opened.goto("/settings")
+    page = opened.switch("/settings")
     page.set_viewport_size({"width": 390, "height": 844})
     limit = row(page, "Request timeout")
     expect(limit.get_by_text(str(home / "mcp.json"))).to_be_visible()
@@ -106,7 +106,7 @@ def test_what_a_project_decides_names_its_file_also_on_a_narrow_screen(
 
 
 def test_theme_and_density_are_chosen_in_the_settings_and_kept(opened: Watched) -> None:
-    page = opened.goto("/settings")
+    page = opened.switch("/settings")
     page.set_viewport_size({"width": 1440, "height": 900})
     page.emulate_media(color_scheme="light")
     page.get_by_role("radiogroup", name="Theme").get_by_text("Dark").click()

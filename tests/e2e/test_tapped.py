@@ -31,7 +31,7 @@ def opened(browser: Browser, home: Path) -> Iterator[Watched]:
 def test_a_tapped_session_is_followed_as_it_goes_on_and_kept_when_it_is_killed(
     opened: Watched, home: Path
 ) -> None:
-    page = opened.goto("/traffic")
+    page = opened.switch("/traffic")
     with tapped_client(home, "files") as client:
         client.introduce("claude-ai")
         notice = page.get_by_role("status").filter(has_text="claude-ai 1.4.2 is connected to files")

@@ -35,7 +35,7 @@ def opened(page: Page) -> Locator:
 
 
 def test_without_tasks_the_screen_says_what_to_do(window: Watched) -> None:
-    page = window.goto("/s/one/tasks")
+    page = window.switch("/s/one/tasks")
     expect(page.get_by_text("Run as a task")).to_be_visible()
     expect(page.get_by_role("button", name="Fetch")).to_be_enabled()
     page.get_by_role("link", name="Go to the tools").click()
@@ -45,7 +45,7 @@ def test_without_tasks_the_screen_says_what_to_do(window: Watched) -> None:
 
 def test_the_result_of_a_call_as_a_task_is_viewed(window: Watched) -> None:
     page = window.page
-    call(page, window.site, "task-report", steps="20", seconds="0.01")
+    call(page, "task-report", steps="20", seconds="0.01")
     expect(page.get_by_role("region", name="Call of task-report")).to_contain_text("Done")
     became = page.get_by_role("link", name="Task", exact=True)
     expect(became).to_be_visible()
@@ -81,7 +81,7 @@ def test_the_result_of_a_call_as_a_task_is_viewed(window: Watched) -> None:
 
 def test_a_task_is_seen_live_and_cancelled_and_its_details_are_closed(window: Watched) -> None:
     page = window.page
-    call(page, window.site, "task-report", steps="100", seconds="1")
+    call(page, "task-report", steps="100", seconds="1")
     page.get_by_role("navigation", name="Screens").get_by_role("link", name="Tasks").click()
     row = newest(page)
     expect(row).to_contain_text("working")
@@ -104,8 +104,8 @@ def test_a_task_is_seen_live_and_cancelled_and_its_details_are_closed(window: Wa
 
 
 def test_a_task_that_we_hold_is_told_apart(window: Watched) -> None:
-    call(window.page, window.site, "client-task-elicit")
-    page = window.goto("/s/one/tasks")
+    call(window.page, "client-task-elicit")
+    page = window.switch("/s/one/tasks")
     row = newest(page)
     expect(row).to_contain_text("mcplens")
     expect(row).to_contain_text("input required")
@@ -125,8 +125,8 @@ def test_the_tasks_fit_a_phone(browser: Browser, two: Site) -> None:
     size = {"width": 360, "height": 740}
     with watched(browser, two, viewport=size) as window:
         window.enter("/servers")
-        call(window.page, two, "task-report", steps="2", seconds="0.01")
-        page = window.goto("/s/one/tasks")
+        call(window.page, "task-report", steps="2", seconds="0.01")
+        page = window.switch("/s/one/tasks")
         expect(newest(page)).to_contain_text("completed")
         window.settle()
         assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
@@ -151,7 +151,7 @@ def test_the_tasks_stay_when_the_server_dies(window: Watched) -> None:
     page.goto(f"{window.site.url}/s/two/tools/broken-crash")
     run(page)
     expect(page.get_by_text("The call failed")).to_be_visible()
-    window.goto("/s/two/tasks")
+    window.switch("/s/two/tasks")
     expect(newest(page)).to_contain_text("task-only")
     expect(page.get_by_text("ended with exit code 3")).to_be_visible()
     expect(page.get_by_role("button", name="Fetch")).to_be_disabled()

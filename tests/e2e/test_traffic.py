@@ -37,7 +37,7 @@ def test_a_call_is_one_row_with_what_it_caused_beneath(window: Watched) -> None:
     form = page.get_by_label("Question: elicitation/create")
     form.get_by_role("button", name="Decline", exact=True).click()
     expect(page.get_by_label("Call of elicit-form")).to_contain_text("decline")
-    page = window.goto("/s/demo/traffic")
+    page = window.switch("/s/demo/traffic")
     page.get_by_label("Filter traffic").fill("tools/call elicit-form")
     table = page.get_by_role("treegrid", name="Traffic")
     call = rows(page, "tools/call").and_(page.locator("[aria-level='1']"))
@@ -102,7 +102,7 @@ def test_a_request_to_a_server_that_is_gone_is_sent_again_after_connecting(
 ) -> None:
     window.enter("/s/demo/tools")
     echo(window, "after-all")
-    window.goto("/servers").get_by_role("switch", name="Connection to demo", checked=True).press(
+    window.switch("/servers").get_by_role("switch", name="Connection to demo", checked=True).press(
         "Space"
     )
     expect(
@@ -148,7 +148,7 @@ def test_numbers_keep_their_digits_when_messages_are_edited_and_compared(window:
 def test_the_chosen_row_is_told_and_has_its_place_among_all_servers(window: Watched) -> None:
     window.enter("/s/demo/tools")
     echo(window, "told-aloud")
-    page = window.goto("/traffic")
+    page = window.switch("/traffic")
     raw = page.get_by_role("link", name="Raw message")
     expect(raw).to_have_attribute("href", re.compile(r"/servers/demo/experimental$"))
     in_wire_order(page)
@@ -232,12 +232,12 @@ def test_rows_say_what_is_called_and_what_has_no_answer(
     with watched(browser, demo, viewport=size, color_scheme=theme) as window:
         window.enter("/s/demo/tools")
         echo(window, f"said {theme}")
-        page = window.goto("/s/demo/tools/wait")
+        page = window.switch("/s/demo/tools/wait")
         run(page)
         call = page.get_by_label("Call of wait")
         call.get_by_role("button", name="Cancel", exact=True).click()
         expect(call).to_contain_text("Cancelled")
-        page = window.goto("/s/demo/traffic")
+        page = window.switch("/s/demo/traffic")
         in_wire_order(page)
         answer = rows(page, "tools/call result echo").last
         expect(answer).to_be_visible()
@@ -250,7 +250,7 @@ def test_rows_say_what_is_called_and_what_has_no_answer(
         page.get_by_role("button", name="Pin", exact=True).click()
         page.get_by_label("Label").press("Enter")
         expect(page.get_by_role("button", name="Pinned")).to_be_visible()
-        page = window.goto("/s/demo/traffic")
+        page = window.switch("/s/demo/traffic")
         page.get_by_role("button", name="Pins").click()
         pins = page.get_by_role("list", name="Pins")
         expect(pins).to_contain_text("tools/call result")
@@ -271,7 +271,7 @@ def test_table_details_and_differences_are_clean_in_each_theme_and_width(
         window.enter("/s/demo/tools")
         echo(window, f"one {theme} {width}")
         echo(window, f"two {theme} {width}")
-        page = window.goto("/s/demo/traffic")
+        page = window.switch("/s/demo/traffic")
         calls = rows(page, "tools/call")
         calls.last.wait_for()
         assert window.axe() == []
@@ -284,7 +284,7 @@ def test_table_details_and_differences_are_clean_in_each_theme_and_width(
         assert window.axe() == []
         base = re.search(r"/traffic/(\d+)", page.url)
         assert base is not None
-        window.goto(f"/s/demo/traffic/{int(base[1]) + 1}?compare={base[1]}")
+        window.switch(f"/s/demo/traffic/{int(base[1]) + 1}?compare={base[1]}")
         page.get_by_label("Differences", exact=True).wait_for()
         assert window.axe() == []
         window.shoot(f"traffic-diff-{theme}-{width}")

@@ -39,7 +39,7 @@ def echoes(window: Watched, *texts: str) -> Page:
     window.enter("/s/demo/tools")
     for text in texts:
         echo(window, text)
-    page = window.goto("/s/demo/traffic")
+    page = window.switch("/s/demo/traffic")
     page.get_by_label("Filter traffic").fill(texts[0].split("-")[0])
     expect(all_rows(page)).to_have_count(len(texts))
     return page
@@ -80,7 +80,7 @@ def test_a_row_that_failed_opens_at_its_answer_and_the_next_one_does_not(
     run(page)
     expect(page.get_by_label("Call of fail-result")).to_contain_text("Tool error")
     echo(window, "after-it")
-    page = window.goto("/s/demo/traffic")
+    page = window.switch("/s/demo/traffic")
     page.get_by_label("Filter traffic").fill("tools/call")
     failed = rows(page, "fail-result").last
     failed.click()
@@ -253,12 +253,12 @@ def test_http_has_one_row_per_exchange_and_a_stream_opens_to_its_events(
     with watched(browser, demo, viewport=size, color_scheme=theme) as window:
         page = window.enter("/servers")
         connect(page, "far")
-        window.goto("/s/far/tools/elicit-form")
+        window.switch("/s/far/tools/elicit-form")
         run(page)
         form = page.get_by_label("Question: elicitation/create")
         form.get_by_role("button", name="Decline", exact=True).click()
         expect(page.get_by_label("Call of elicit-form")).to_contain_text("decline")
-        page = window.goto("/s/far/traffic")
+        page = window.switch("/s/far/traffic")
         page.get_by_text("HTTP", exact=True).first.click()
         exchange = rows(page, "POST").filter(has_text="tools/call elicit-form").last
         expect(exchange).to_contain_text("200 OK")

@@ -31,7 +31,7 @@ def field(page: Page) -> Locator:
 
 def echo(window: Watched, text: str) -> None:
     """Call a tool, and see its answer."""
-    page = window.goto("/s/demo/tools/echo")
+    page = window.switch("/s/demo/tools/echo")
     field(page).fill(text)
     run(page)
     expect(page.get_by_label("Call of echo")).to_contain_text(text[-20:])
@@ -64,7 +64,7 @@ def show_ours(page: Page) -> None:
 
 def find(window: Watched, text: str, count: int) -> Page:
     """The traffic in wire order, once so many rows are all that is left of it."""
-    page = window.goto("/s/demo/traffic")
+    page = window.switch("/s/demo/traffic")
     in_wire_order(page)
     page.get_by_label("Filter traffic").fill(text)
     expect(all_rows(page)).to_have_count(count)

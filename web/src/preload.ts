@@ -26,10 +26,15 @@ const answered = (): Promise<void> =>
     });
   });
 
+/** Whether the browser is asked to load no more than is needed. */
+const isSavingData = (): boolean =>
+  (navigator as { connection?: { saveData?: boolean } }).connection?.saveData === true;
+
 /** A page that was just opened has more urgent things to load. */
 const CALM_MS = 3000;
 
 export async function preloadModules(): Promise<void> {
+  if (isSavingData()) return;
   await answered();
   await new Promise((resolve) => setTimeout(resolve, CALM_MS));
   // Screens add to these as they are loaded.
