@@ -16,7 +16,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from mcplens.errors import InspectorError, StoreUnavailable
-from mcplens.gateway.fan_out import wanted_of
 from mcplens.gateway.inbound_client import InboundClient
 from mcplens.gateway.received_forwards import not_owner
 from mcplens.gateway.refused import Refused
@@ -32,7 +31,6 @@ from mcplens.gateway.session_writer import SessionFacts, SessionWriter
 from mcplens.gateway.wire import members, text_of
 from mcplens.inbound.asgi import AsgiExchange, event
 from mcplens.inbound.http_peers import HttpSessionPeer
-from mcplens.inbound.peer import LISTEN
 from mcplens.inbound.session_sharing import StreamEntry, read_log
 from mcplens.protocol.frames import Frame, parse
 from mcplens.replicas.forwarder import Forwarder, NotOwner, OwnerGone, StreamBroken
@@ -96,20 +94,23 @@ class SharedSessions:
 
     def owner_of_stateless(self, frame: Frame) -> str | None:
         """The other replica that has the task or the suspended call which a request is about."""
-        named: list[str | None] = []
+        owner = None
         if frame.method in _OF_TASKS:
             task_id = text_of(members(frame.body).get("taskId"))
-            named.append(self._task_ids.first_owner(task_id) if task_id is not None else None)
-        elif frame.method == LISTEN:
-            ids = wanted_of(members(frame.body)).get("taskIds")
-            texts = [one for one in ids if isinstance(one, str)] if isinstance(ids, list) else []
-            named += [self._task_ids.first_owner(one) for one in texts]
+            owner = self._task_ids.first_owner(task_id) if task_id is not None else None
         elif b"requestState" in frame.raw:
             state = text_of(members(frame.body).get("requestState"))
-            named.append(self._states.first_owner(state) if state is not None else None)
-        if self._replica.id in named:
-            return None
-        return next((one for one in named if one is not None), None)
+            owner = self._states.first_owner(state) if state is not None else None
+        return None if owner == self._replica.id else owner
+
+    def tasks_elsewhere(self, task_ids: Iterable[str]) -> dict[str, list[str]]:
+        """Those of these tasks that other replicas have, by replica."""
+        found: dict[str, list[str]] = {}
+        for task_id in task_ids:
+            owner = self._task_ids.first_owner(task_id)
+            if owner is not None and owner != self._replica.id:
+                found.setdefault(owner, []).append(task_id)
+        return found
 
     async def serve_stateless(
         self, endpoint: StreamableHttp, exchange: AsgiExchange, body: bytes
