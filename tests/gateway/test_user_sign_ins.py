@@ -13,11 +13,14 @@ from urllib.parse import urlsplit
 import aiohttp
 import pytest
 
+from mcplens.clock import SystemClock
 from mcplens.config.access_keys import NamedToken
 from mcplens.config.replica_settings import StoreSettings
-from mcplens.config.views import GatewaySettings
+from mcplens.config.views import ApprovalMode, GatewaySettings
 from mcplens.errors import ConfigurationError, ServerError
 from mcplens.events import FrameReceived
+from mcplens.gateway.approval_records import FileRecords
+from mcplens.gateway.approvals import Approvals
 from mcplens.gateway.audit_log import AuditLog, tail
 from mcplens.gateway.sealed_store import SealedStore, place_of
 from mcplens.gateway.user_sessions import IDLE_S, UserSessions
@@ -113,11 +116,14 @@ async def setup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
 
 @asynccontextmanager
 async def made(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, clock: ShiftedClock | None = None
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    clock: ShiftedClock | None = None,
+    approval: ApprovalMode = "off",
 ) -> AsyncIterator[Setup]:
     keep_sign_ins_in(folder, monkeypatch)
     audit = folder / "audit.jsonl"
-    settings = GatewaySettings(tokens=TOKENS, user_token_keys=KEYS)
+    settings = GatewaySettings(tokens=TOKENS, user_token_keys=KEYS, approval=approval)
     async with asyncio.timeout(60), protected() as server:
         servers = {"notes": {"url": server.url, "auth": {"perUser": True}}}
         async with running_gateway(servers, token=ADMIN, settings=settings, clock=clock) as running:
@@ -406,6 +412,103 @@ async def test_a_refused_sign_in_is_told_on_the_page(setup: Setup) -> None:
         assert await browser.sign_in(link) == 502
         assert "denied" in browser.pages[-1]
         assert await names(client) == ["sign_in"]
+
+
+# -- approval -------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def approvals_in(setup: Setup, folder: Path) -> AsyncIterator[Approvals]:
+    approvals = Approvals(setup.running.gateway, FileRecords(str(folder), SystemClock()))
+    setup.running.gateway.approvals = approvals
+    await approvals.start()
+    setup.running.gateway.publish_anew()
+    try:
+        yield approvals
+    finally:
+        setup.running.gateway.approvals = None
+        await approvals.close()
+
+
+async def approve_all(approvals: Approvals) -> list[str]:
+    waiting = approvals.waiting
+    await approvals.approve([(key, one.sha256) for key, one in waiting.items()], "test")
+    return sorted(f"{one.kind} {one}" for one in waiting)
+
+
+async def test_what_a_users_session_lists_is_held_back_until_it_is_approved_once_for_all_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with (
+        made(tmp_path, monkeypatch, approval="hold") as setup,
+        approvals_in(setup, tmp_path / "approvals") as approvals,
+    ):
+        async with setup.connect(ADA) as client:
+            assert await names(client) == ["sign_in"]  # a tool of ours: nobody approves it
+            await signed_in(setup, ADA)
+            assert await names(client) == ["sign_out"]
+            for name in ("echo", "notes:echo", "notes__echo"):
+                with pytest.raises(ServerError, match="Unknown tool"):
+                    await client.call_tool(name)
+            await approvals.review()
+            (waiting,) = approvals.waiting.values()
+            assert (str(waiting.subject), waiting.view) == ("notes:echo", "")
+            setup.users._close_soon(("token ada", "notes"))
+            await approvals.review()  # it waits on, and was reported once
+            assert await approve_all(approvals) == ["tools notes:echo"]
+            async with asyncio.timeout(PATIENCE_S):
+                await told(client, "notifications/tools/list_changed")
+            assert await names(client) == ["echo", "sign_out"]
+            assert texts(await client.call_tool("echo")) == "done"
+        await signed_in(setup, EVE)
+        async with setup.connect(EVE) as other:
+            assert await names(other) == ["echo", "sign_out"]
+        await approvals.review()
+        assert approvals.waiting == {}
+        setup.running.gateway.audit_log.flush()  # type: ignore[union-attr]
+        lines = [one for one in tail(setup.audit, 100) if one["method"] == "approval"]
+        assert [one["outcome"] for one in lines[::-1]] == ["held", "approved"]
+        kept = "".join(path.read_text() for path in (tmp_path / "approvals").glob("*.json"))
+        assert "ada" not in kept + str(lines)
+
+
+async def test_a_held_tool_is_not_reached_by_signing_in_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with (
+        made(tmp_path, monkeypatch, approval="hold") as setup,
+        approvals_in(setup, tmp_path / "approvals") as approvals,
+        visitor() as browser,
+    ):
+
+        async def open_url(request: Any) -> dict[str, Any]:
+            assert await browser.sign_in(request.params["url"]) == 200
+            return {"action": "accept"}
+
+        async with setup.connect(ADA, elicitation=open_url, capabilities=URL_MODE) as client:
+            with pytest.raises(ServerError, match="Unknown tool: notes:echo"):
+                await client.call_tool("notes:echo")
+            assert setup.reasons()[0] == "held back until it is approved"
+            setup.users._close_soon(("token ada", "notes"))  # as when it was idle for a while
+            with pytest.raises(ServerError, match="Unknown tool: notes:echo"):
+                await client.call_tool("notes:echo")
+            await approvals.review()
+            assert await approve_all(approvals) == ["tools notes:echo"]
+            assert texts(await client.call_tool("notes:echo")) == "done"
+
+
+async def test_what_waits_of_a_users_session_outlives_a_restart_of_the_gateway(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with made(tmp_path, monkeypatch, approval="hold") as setup:
+        async with approvals_in(setup, tmp_path / "approvals") as approvals:
+            await signed_in(setup, ADA)
+            async with setup.connect(ADA) as client:
+                assert await names(client) == ["sign_out"]
+            await approvals.review()
+        async with approvals_in(setup, tmp_path / "approvals") as again:
+            await again.review()
+            assert await approve_all(again) == ["tools notes:echo"]
 
 
 def test_a_shared_store_needs_keys() -> None:

@@ -8,6 +8,7 @@ Owned by service.py; asked by gateway.py when a catalog is made.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
@@ -21,7 +22,7 @@ from mcplens.errors import InspectorError
 from mcplens.events import Remark
 from mcplens.gateway.approval_records import ApprovalRecords, Definitions
 from mcplens.gateway.audit_log import AuditLine
-from mcplens.gateway.catalog import HELD, Kind
+from mcplens.gateway.catalog import HELD, Kind, Unapproved
 from mcplens.gateway.names import Original
 from mcplens.gateway.pinned_definitions import (
     INSTRUCTIONS,
@@ -33,6 +34,7 @@ from mcplens.gateway.pinned_definitions import (
     in_words,
     pin,
 )
+from mcplens.gateway.user_definitions import KEPT_S, NOT_SHOWN, UserDefinitions
 from mcplens.gateway.view_handler import ViewHandler
 from mcplens.gateway.views import EVERYTHING
 from mcplens.gateway.wire import encoded
@@ -84,6 +86,7 @@ class Approvals:
         self._approved: dict[Subject, PinnedDefinition] = {}
         self._digests: dict[tuple[str, str, str], tuple[bytes, str]] = {}
         self._told: set[tuple[Subject, str]] = set()
+        self._of_users = UserDefinitions()
         self._work = Background()
         self._is_read = False
         self._is_following = False
@@ -141,6 +144,7 @@ class Approvals:
         self._modes = self._modes_now()
         if self.is_on:
             await self._read()
+            await self._read_of_users()
             self._follow()
 
     def settings_changed(self) -> None:
@@ -186,6 +190,25 @@ class Approvals:
             self.problem = None
             self.on_changed()
 
+    async def _read_of_users(self) -> None:
+        """What users' sessions listed before a restart, or at other replicas, still waits."""
+        with contextlib.suppress(InspectorError):  # it comes up again when it is listed again
+            self._keep_of_users(await self._records.read("waiting"))
+
+    def _keep_of_users(self, waiting: Definitions) -> None:
+        for one in waiting:
+            if self._waits_for_users(one):
+                self._of_users.add(one)
+
+    def _waits_for_users(self, one: PinnedDefinition) -> bool:
+        """Whether a definition is one that users' sessions list, and still waits."""
+        connection = self._gateway.server(one.server_id)
+        if connection is None or not connection.entry.is_per_user:
+            return False
+        approved = self._approved.get(one.subject)
+        is_approved = approved is not None and approved.sha256 == one.sha256
+        return not is_approved and self._gateway.clock.wall() - one.at <= KEPT_S
+
     def _failed(self, problem: InspectorError) -> None:
         if problem.message != self.problem:
             self.problem = problem.message
@@ -218,6 +241,18 @@ class Approvals:
         self._is_review_due = False
         await self.review()
 
+    def listed_by_user(self, view: View, unapproved: Iterable[Unapproved]) -> None:
+        """A user's own session lists these definitions: what is new among them comes up."""
+        is_new = False
+        for kind, original, raw in unapproved:
+            subject = Subject(view.name, kind, *original)
+            if kind not in NOT_SHOWN:
+                sha256 = self._digest(subject, bytes(raw))
+                at = self._gateway.clock.wall()
+                is_new |= self._of_users.add(pin(subject, bytes(raw), sha256, at=at))
+        if is_new:
+            self.review_soon()
+
     async def review(self) -> None:
         """Find what waits for approval, report what is new among it, and keep it."""
         found, left_out = self._found()
@@ -232,13 +267,19 @@ class Approvals:
         ours = {one.server_id for one in self._gateway.offered()}
 
         def edit(before: Definitions) -> Definitions:
-            others = [one for one in before if one.server_id not in ours]
+            others = [
+                one
+                for one in before
+                # Users may be at another replica.
+                if one.server_id not in ours or self._waits_for_users(one)
+                if one.subject not in found
+            ]
             after = (*others, *found.values())
             same = {(one.subject, one.sha256) for one in before}
             return before if same == {(one.subject, one.sha256) for one in after} else after
 
         try:
-            await self._records.update("waiting", edit)
+            self._keep_of_users(await self._records.update("waiting", edit))
         except InspectorError as problem:
             self._failed(problem)
 
@@ -256,6 +297,9 @@ class Approvals:
                 found[subject] = known
             else:
                 found[subject] = pin(subject, raw, sha256, at=self._gateway.clock.wall())
+        on = {one.view.name for one in self._handlers() if self.mode_of(one.view) != "off"}
+        of_users = self._of_users.waiting(self._waits_for_users)
+        found |= {one.subject: one for one in of_users if one.view in on}
         return found, left_out
 
     def _unapproved(self) -> Iterable[tuple[Subject, bytes]]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from mcplens.auth.addresses import canonical
 from mcplens.clock import Timer, within
+from mcplens.config.views import View
 from mcplens.downstream.listener import ServerListener
 from mcplens.downstream.result import Failure
 from mcplens.downstream.server_connection import ServerConnection
@@ -303,6 +304,7 @@ class UserSessions:
             return known[2]
         lists = [await self._lists(caller, connection) for connection in wanted]
         found = self._gateway.catalog(handler.view, lists)
+        self._bring_up(handler.view, caller, found)
         if len(self._catalogs) >= _MOST_CATALOGS:
             self._catalogs.clear()
             self._former.clear()
@@ -312,6 +314,39 @@ class UserSessions:
         if any(self.is_open(caller, connection) for connection in wanted):
             self._former[key] = found
         return found
+
+    async def catalog_after_sign_in(
+        self, handler: ViewHandler, call: InboundCall, connection: ServerConnection
+    ) -> ViewCatalog:
+        """What a view shows to the user of a call, who signs in to this server first.
+
+        Raises:
+            Refused, InputNeeded, InspectorError: as `session`.
+        """
+        own = await self.session(call, connection)
+        result = await own.get_capabilities()
+        if isinstance(result, Failure):
+            raise result.error
+        return await self.catalog(handler, call.client)
+
+    def _bring_up(self, view: View, caller: str, catalog: ViewCatalog) -> None:
+        """Have the definitions that a user's sessions list come up for approval."""
+        approvals = self._gateway.approvals
+        if approvals is None or not catalog.unapproved:
+            return
+        # Half of what a server offers is not shown: somebody would approve it as the whole.
+        listed = {
+            key[1]
+            for key, own in self._sessions.items()
+            if key[0] == caller and own.lists.are_known
+        }
+        found = [one for one in catalog.unapproved if one.original.server_id in listed]
+        approvals.listed_by_user(view, found)
+
+    def publish_anew(self) -> None:
+        """What views show of the same lists may have changed."""
+        for caller, server_id in [*self._sessions]:
+            self.changed(caller, server_id)
 
     def find_former(
         self, handler: ViewHandler, call: InboundCall, kind: Literal["tools", "prompts"], name: str

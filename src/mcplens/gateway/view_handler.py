@@ -180,6 +180,12 @@ class ViewHandler(InboundHandler):
         sessions = self.gateway.users.sessions
         if original is None and sessions is not None:
             original = sessions.find_former(self, call, kind, name)
+            if original is not None and self._holds(call, original):
+                connection = self._connection(original.server_id)
+                catalog = await sessions.catalog_after_sign_in(self, call, connection)
+                original = catalog.find(kind, name)
+                if original is None and catalog.is_held(kind, name):
+                    call.reason = HELD
         if original is None and not call.reason:
             await self.gateway.list_search.search(lambda: self.catalog.find(kind, name) is not None)
             catalog = await self.catalog_for(call)
@@ -189,6 +195,13 @@ class ViewHandler(InboundHandler):
             names = catalog.published_names(kind)
             raise Refused(INVALID_PARAMS, unknown_name(word, name, names))
         return original
+
+    def _holds(self, call: InboundCall, original: Original) -> bool:
+        """Whether a user's tool or prompt may be held back here: no list of theirs has it yet."""
+        approvals, sessions = self.gateway.approvals, self.gateway.users.sessions
+        if approvals is None or approvals.mode_of(self.view) != "hold" or sessions is None:
+            return False
+        return not sessions.tools.has(call, self._connection(original.server_id), original.name)
 
     def find_tool(self, name: str) -> tuple[ServerConnection, str] | None:
         original = self.catalog.find("tools", name)
