@@ -24,11 +24,16 @@ from mcplens.replicas.request_proofs import (
     PROOF_HEADER,
     passed_headers,
 )
+from mcplens.transports.http_connection import IdleBoundConnector
 
 # Replicas are near each other.
 _CONNECT_S: Final = 3.0
 # Well below the time for which our own server keeps idle connections.
 _KEEPALIVE_S: Final = 30.0
+# To one replica. A call that begins takes the connection of one that has ended: few are ever idle
+# while there is much to do, and each costs a file on both sides.
+_MOST_IDLE: Final = 32
+# To all replicas: a call or stream that is passed on has one to itself, and as many are served.
 _CONNECTIONS: Final = 10_000
 # Headers of an answer that are passed back, beside its type.
 _ANSWER_HEADERS: Final = ("Mcp-Session-Id", "Retry-After", "Allow", "WWW-Authenticate")
@@ -105,12 +110,15 @@ class Forwarder:
 
     def _client(self) -> aiohttp.ClientSession:
         if self._session is None:
-            connector = aiohttp.TCPConnector(
-                limit=_CONNECTIONS, keepalive_timeout=_KEEPALIVE_S, use_dns_cache=True
+            connector = IdleBoundConnector(
+                most_idle=_MOST_IDLE, limit=_CONNECTIONS, keepalive_timeout=_KEEPALIVE_S
             )
             self._session = aiohttp.ClientSession(
                 connector=connector,
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S),
+                # `connect` also limits the wait for a connection while none is free.
+                timeout=aiohttp.ClientTimeout(
+                    total=None, connect=_CONNECT_S, sock_connect=_CONNECT_S
+                ),
                 auto_decompress=False,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 skip_auto_headers=("User-Agent", "Accept-Encoding"),
