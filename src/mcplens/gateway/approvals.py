@@ -21,7 +21,6 @@ from mcplens.config.views import ApprovalMode, View
 from mcplens.errors import InspectorError
 from mcplens.events import Remark
 from mcplens.gateway.approval_records import ApprovalRecords, Definitions
-from mcplens.gateway.audit_log import AuditLine
 from mcplens.gateway.catalog import HELD, Kind, Unapproved
 from mcplens.gateway.names import Original
 from mcplens.gateway.pinned_definitions import (
@@ -369,26 +368,15 @@ class Approvals:
         )
 
     def _audit(self, view: str, outcome: str, reason: str, *, subject: Subject | None) -> None:
-        gateway = self._gateway
-        if gateway.audit_log is None:
-            return
-        line = AuditLine(
-            time=gateway.clock.wall(),
-            run=gateway.bus.run_id,
-            seq=gateway.bus.last_seq,
-            client="",
-            client_id="",
+        self._gateway.ledger.note(
+            "approval",
+            outcome,
+            reason,
             path=f"/mcp/{view}" if view else "/mcp",
-            method="approval",
             name=None if subject is None else f"{WORDS[subject.kind]} {subject}",
-            server="" if subject is None else subject.server_id,
-            outcome=outcome,
-            seconds=0.0,
-            request_bytes=0,
-            answer_bytes=0,
-            reason=reason,
+            server_id="" if subject is None else subject.server_id,
+            seq=self._gateway.bus.last_seq,
         )
-        gateway.audit_log.add(line)
 
     # -- approving -----------------------------------------------------------------------------
 
