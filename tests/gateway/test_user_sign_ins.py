@@ -11,12 +11,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
+import msgspec
 import pytest
 
 from mcplens.clock import SystemClock
 from mcplens.config.access_keys import NamedToken
 from mcplens.config.replica_settings import StoreSettings
 from mcplens.config.views import ApprovalMode, GatewaySettings
+from mcplens.downstream.server_connection import ServerConnection
 from mcplens.errors import ConfigurationError, ServerError
 from mcplens.events import FrameReceived
 from mcplens.gateway.approval_records import FileRecords
@@ -412,6 +414,60 @@ async def test_a_refused_sign_in_is_told_on_the_page(setup: Setup) -> None:
         assert await browser.sign_in(link) == 502
         assert "denied" in browser.pages[-1]
         assert await names(client) == ["sign_in"]
+
+
+# -- sessions -------------------------------------------------------------------------------------
+
+
+async def test_a_session_in_use_is_not_closed_as_idle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = ShiftedClock()
+    async with made(tmp_path, monkeypatch, clock) as setup:
+        await signed_in(setup, ADA)
+        setup.server.calls_gate = asyncio.Barrier(2)
+        async with setup.connect(ADA) as client, asyncio.TaskGroup() as work:
+            calling = work.create_task(client.call_tool("echo"))
+            await setup.server.until_accepted("tools/call", 1)
+            clock.shift_s += IDLE_S + 1
+            setup.users._expire()
+            assert len(setup.users.connections) == 1
+            await setup.server.calls_gate.wait()
+            assert texts(await calling) == "done"
+            clock.shift_s += IDLE_S + 1
+            setup.users._expire()
+            assert setup.users.connections == []
+
+
+async def test_two_calls_after_a_change_of_the_configuration_share_one_session(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions: list[ServerConnection] = []
+    for_user = ServerConnection.for_user
+
+    def remembered(self: ServerConnection, *given: Any) -> ServerConnection:
+        sessions.append(for_user(self, *given))
+        return sessions[-1]
+
+    monkeypatch.setattr(ServerConnection, "for_user", remembered)
+    await signed_in(setup, ADA)
+    async with setup.connect(ADA) as client:
+        assert await names(client) == ["echo", "sign_out"]
+        connection = setup.running.gateway.servers.connections["notes"]
+        connection.live.entry = msgspec.structs.replace(connection.entry)
+        await asyncio.gather(*(client.call_tool("echo") for _ in range(5)))
+        assert setup.users.connections == sessions[-1:]
+        await setup.running.gateway._work.ended()  # the former one is closed by now
+        assert [one.live.is_closed for one in sessions[:-1]] == [True] * (len(sessions) - 1)
+
+
+async def test_a_list_that_is_asked_for_twice_at_once_is_whole_both_times(setup: Setup) -> None:
+    await signed_in(setup, ADA)
+    async with setup.connect(ADA) as one, setup.connect(ADA) as two:
+        setup.users._close_soon(("token ada", "notes"))
+        setup.users.changed("token ada", "notes")
+        found = await asyncio.gather(names(one), names(two))
+        assert [*found] == [["echo", "sign_out"]] * 2
 
 
 # -- approval -------------------------------------------------------------------------------------
