@@ -14,6 +14,7 @@ import aiohttp
 import msgspec
 import pytest
 
+from mcplens.auth.addresses import canonical
 from mcplens.clock import SystemClock
 from mcplens.config.access_keys import NamedToken
 from mcplens.config.replica_settings import StoreSettings
@@ -27,6 +28,7 @@ from mcplens.gateway.audit_log import AuditLog, tail
 from mcplens.gateway.sealed_store import SealedStore, place_of
 from mcplens.gateway.user_sessions import IDLE_S, UserSessions
 from mcplens.gateway.user_setup import UserSetup
+from mcplens.known_secrets import known_secrets
 from mcplens.session.client import Client
 from tests.auth.protected import Protected, keep_sign_ins_in, protected
 from tests.gateway.harness import (
@@ -364,6 +366,18 @@ async def test_a_token_that_cannot_be_revoked_is_forgotten_all_the_same(setup: S
 
 
 # -- hostile browsers -----------------------------------------------------------------------------
+
+
+async def test_the_token_of_a_user_who_is_signed_out_is_masked_wherever_it_comes_back(
+    setup: Setup,
+) -> None:
+    await signed_in(setup, ADA)
+    (token,) = setup.server.valid
+    known_secrets.forget()  # as on a replica where the user never called anything
+    url = canonical(setup.server.url)
+    done = await setup.users.sign_outs.end("token ada", "notes", url, "an operator")
+    assert done.is_revoked
+    assert token not in known_secrets.mask_text(f"no such token: {token}")
 
 
 async def test_a_link_works_once_and_only_in_the_browser_that_used_it(setup: Setup) -> None:

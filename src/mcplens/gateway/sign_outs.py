@@ -16,6 +16,7 @@ from mcplens.auth.token_requests import revoke
 from mcplens.errors import InspectorError
 from mcplens.gateway.sealed_store import SealedStore
 from mcplens.gateway.user_tokens import KeptSignIn, UserTokens, kept_sign_ins
+from mcplens.known_secrets import known_secrets
 
 if TYPE_CHECKING:
     from mcplens.auth.steps import SignIn
@@ -74,6 +75,8 @@ class SignOuts:
         self._on_done(caller, server_id)
         if kept is None:
             return SignedOut(server_id, was_signed_in=False)
+        # Perhaps no session of this replica has used it, and its issuer may repeat it.
+        known_secrets.learn_issued(kept.tokens.access_token, kept.tokens.refresh_token)
         done = await self._revoked(caller, server_id, server_url, kept)
         reason = f"by {by}: {done.text}"
         gateway.ledger.note("sign-out", "ok", reason, caller=caller, server_id=server_id)
