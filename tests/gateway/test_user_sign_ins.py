@@ -20,7 +20,7 @@ from mcplens.config.access_keys import NamedToken
 from mcplens.config.replica_settings import StoreSettings
 from mcplens.config.views import ApprovalMode, GatewaySettings
 from mcplens.downstream.server_connection import ServerConnection
-from mcplens.errors import ConfigurationError, ServerError
+from mcplens.errors import ConfigurationError, ServerError, StoreUnavailable
 from mcplens.events import FrameReceived
 from mcplens.gateway.approval_records import FileRecords
 from mcplens.gateway.approvals import Approvals
@@ -28,6 +28,7 @@ from mcplens.gateway.audit_log import AuditLog, tail
 from mcplens.gateway.sealed_store import SealedStore, place_of
 from mcplens.gateway.user_sessions import IDLE_S, UserSessions
 from mcplens.gateway.user_setup import UserSetup
+from mcplens.gateway.user_tokens import KeptSignIn
 from mcplens.known_secrets import known_secrets
 from mcplens.session.client import Client
 from tests.auth.protected import Protected, keep_sign_ins_in, protected
@@ -378,6 +379,23 @@ async def test_the_token_of_a_user_who_is_signed_out_is_masked_wherever_it_comes
     done = await setup.users.sign_outs.end("token ada", "notes", url, "an operator")
     assert done.is_revoked
     assert token not in known_secrets.mask_text(f"no such token: {token}")
+
+
+async def test_operators_are_told_that_the_store_is_gone(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def gone() -> list[KeptSignIn]:
+        raise StoreUnavailable("the shared store cannot be used", store="redis://store")
+
+    monkeypatch.setattr(setup.users.sign_outs, "kept", gone)
+    headers = {"Authorization": f"Bearer {ADMIN}"}
+    async with (
+        aiohttp.ClientSession() as http,
+        http.get(f"{setup.running.origin}/sign-ins", headers=headers) as answer,
+    ):
+        assert answer.status == 503
+        assert "the shared store cannot be used" in await answer.text()
+    assert caplog.records == []
 
 
 async def test_a_link_works_once_and_only_in_the_browser_that_used_it(setup: Setup) -> None:
