@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 from typing import Any
 
 import aiohttp
@@ -14,7 +15,9 @@ import pytest
 from mcplens.clock import SystemClock
 from mcplens.config.access_keys import NamedToken
 from mcplens.config.views import GatewaySettings
-from mcplens.errors import ServerError
+from mcplens.errors import ServerError, StoreUnavailable
+from mcplens.gateway import session_writer
+from mcplens.gateway.session_search import SessionSearch
 from mcplens.replicas.memory_store import MemoryStore
 from mcplens.replicas.replica import Replica
 from mcplens.session.client import Client
@@ -354,6 +357,70 @@ async def test_tasks_of_a_session_that_was_taken_over_may_have_been_carried_out(
         assert "may have been carried out" in answer["error"]["message"]
         assert answer["error"]["data"] == {"code": "CONNECTION_LOST", "mayHaveRun": True}
     assert (await web.ask(pair.two, "tasks/list"))[1]["result"] == {"tasks": []}
+
+
+async def test_a_session_is_taken_over_by_one_request_at_a_time(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = pair.two.gateway.shared_sessions
+    assert shared is not None
+    entered: asyncio.Queue[None] = asyncio.Queue()
+    go_on = asyncio.Semaphore(0)
+    running = most = 0
+
+    async def attempt(*_given: Any) -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        entered.put_nowait(None)
+        await go_on.acquire()
+        running -= 1
+        raise StoreUnavailable("the shared store cannot be used", store="memory")
+
+    monkeypatch.setattr(shared, "_take_over_once", attempt)
+    search: Any = SessionSearch("session", "one", [])
+    endpoint: Any = SimpleNamespace(sessions={})
+
+    def begin() -> asyncio.Task[None]:
+        return asyncio.create_task(shared._take_over(search, None, endpoint, endpoint))
+
+    async with asyncio.timeout(20):
+        first, second = begin(), begin()
+        await entered.get()
+        go_on.release()  # the first one fails, and the second one goes on
+        await entered.get()
+        third = begin()
+        for _ in range(2):
+            go_on.release()
+        await asyncio.gather(first, second, third, return_exceptions=True)
+    assert most == 1
+
+
+async def test_sessions_that_end_while_the_store_is_away_are_remembered_within_a_limit(
+    web: Web, pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = pair.one.gateway.shared_sessions
+    assert shared is not None
+
+    async def gone(*_given: Any) -> bool:
+        raise StoreUnavailable("the shared store cannot be used", store="memory")
+
+    former = shared.writer
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(session_writer, "_MOST_ENDED", 2)
+        shared.writer = session_writer.SessionWriter(pair.one.gateway)
+    monkeypatch.setattr(pair.store, "delete", gone)
+    for _ in range(4):
+        web.session_id = ""
+        await web.begin(pair.one)
+        headers = {**HEADERS, "Mcp-Session-Id": web.session_id}
+        async with web.http.delete(pair.one.url(), headers=headers) as answer:
+            assert answer.status == 200
+    assert len(shared.writer._ended) == 2
+    monkeypatch.undo()
+    await shared.writer.close()
+    assert len(shared.writer._ended) == 0
+    shared.writer = former
 
 
 TASKS: dict[str, Any] = {"extensions": {"io.modelcontextprotocol/tasks": {}}}

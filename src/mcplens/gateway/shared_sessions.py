@@ -14,6 +14,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
+from weakref import WeakValueDictionary
 
 from mcplens.errors import InspectorError, StoreUnavailable
 from mcplens.gateway.inbound_client import InboundClient
@@ -72,7 +73,8 @@ class SharedSessions:
         self.handovers = SessionHandovers(gateway, self.writer)
         replica.on_forged.append(self._forged)
         self._owners: OrderedDict[str, str] = OrderedDict()  # session id -> replica, as last seen
-        self._locks: dict[str, asyncio.Lock] = {}
+        # Each is kept by those who have it or wait for it, so that there is one for a session.
+        self._locks = WeakValueDictionary[str, asyncio.Lock]()
 
     def __repr__(self) -> str:
         return f"<SharedSessions {self.writer!r}, {self.takeovers} taken over>"
@@ -263,14 +265,9 @@ class SharedSessions:
     ) -> None:
         """Become the owner of a session, if it is this caller's, and nobody else was faster."""
         session_id = search.session_id
-        lock = self._locks.setdefault(session_id, asyncio.Lock())
-        try:
-            async with lock:
-                if session_id not in endpoint.sessions:
-                    await self._take_over_once(search, owner, endpoint, exchange)
-        finally:
-            if not lock.locked():
-                self._locks.pop(session_id, None)
+        async with self._locks.setdefault(session_id, asyncio.Lock()):
+            if session_id not in endpoint.sessions:
+                await self._take_over_once(search, owner, endpoint, exchange)
 
     async def _take_over_once(
         self,
