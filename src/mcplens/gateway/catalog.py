@@ -2,7 +2,7 @@
 
 Items stay as their servers wrote them; only name, description and `_meta` are rewritten, and
 nothing else is decoded. A catalog never changes: when a server's list does, a new one is made.
-Called by the gateway (lists.py makes them, router.py asks them for routes).
+Made by gateway.py; asked by view_handler.py.
 """
 
 from __future__ import annotations
