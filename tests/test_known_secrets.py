@@ -169,3 +169,12 @@ def test_only_the_newest_secrets_of_traffic_are_kept_and_all_that_were_given() -
     assert known_secrets.mask_text("secret number 1 ") == "secret number 1 "
     assert "199" not in known_secrets.mask_text("secret number 199")
     assert TOKEN not in known_secrets.mask_text(TOKEN)
+
+
+def test_tokens_that_are_renewed_for_weeks_do_not_push_out_what_the_configuration_has() -> None:
+    secrets = KnownSecrets()
+    secrets.learn("the-password-of-the-store")
+    for number in range(1_000):
+        secrets.learn_issued(f"an-access-token-{number}")
+    assert "password" not in secrets.mask_text("no entry with the-password-of-the-store")
+    assert "token-999" not in secrets.mask_text("refused: an-access-token-999")

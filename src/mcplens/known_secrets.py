@@ -18,9 +18,12 @@ from typing import Any, Final
 
 # A shorter one would be found by chance in ordinary text.
 SHORTEST: Final = 8
-# Each one is searched for in every row. Beyond this, the oldest that traffic has told are dropped.
+# Each one is searched for in every row. Beyond this, the oldest of its kind are dropped.
 _MOST: Final = 256
 _MOST_OF_TRAFFIC: Final = 64
+# Sign-ins renew their tokens all the time: many users, or weeks, would push out what the
+# configuration has.
+_MOST_ISSUED: Final = 256
 # A private key has many lines, and a server may print them one by one.
 _LONG_LINE: Final = 16
 
@@ -34,13 +37,15 @@ class KnownSecrets:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._given: dict[str, None] = {}
+        self._issued: dict[str, None] = {}
         self._of_traffic: dict[str, None] = {}
         # All forms of them, longest first.
         self._texts: tuple[str, ...] = ()
         self._data: tuple[bytes, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<KnownSecrets, {len(self._given)} given, {len(self._of_traffic)} of traffic>"
+        counts = f"{len(self._given)} given, {len(self._issued)} issued"
+        return f"<KnownSecrets, {counts}, {len(self._of_traffic)} of traffic>"
 
     def __bool__(self) -> bool:
         return bool(self._data)
@@ -50,6 +55,10 @@ class KnownSecrets:
     def learn(self, *values: object) -> None:
         """Mask these texts from now on; what is not a text, or too short, is left out."""
         self._add(self._given, values, _MOST)
+
+    def learn_issued(self, *values: object) -> None:
+        """As `learn`, for tokens and codes that a sign-in was given; only the newest are kept."""
+        self._add(self._issued, values, _MOST_ISSUED)
 
     def learn_from_traffic(self, *values: object) -> None:
         """As `learn`, for values that a message had; only the newest are kept."""
@@ -110,12 +119,14 @@ class KnownSecrets:
         """Those that were given, without what messages told: the same in every run."""
         found = KnownSecrets()
         found.learn(*self._given)
+        found.learn_issued(*self._issued)
         return found
 
     def forget(self) -> None:
         """Forget all: for tests, which share a process."""
         with self._lock:
             self._given.clear()
+            self._issued.clear()
             self._of_traffic.clear()
             self._rebuild()
 
@@ -124,7 +135,7 @@ class KnownSecrets:
             text
             for value in values
             if isinstance(value, str) and _is_telling(text := value.strip())
-            if text not in self._given and text not in self._of_traffic
+            if not any(text in each for each in (self._given, self._issued, self._of_traffic))
         ]
         if not new:
             return
@@ -135,8 +146,11 @@ class KnownSecrets:
                 del known[text]
             self._rebuild()
 
+    def _all(self) -> list[str]:
+        return [*self._given, *self._issued, *self._of_traffic]
+
     def _rebuild(self) -> None:
-        forms = {form for text in (*self._given, *self._of_traffic) for form in _forms(text)}
+        forms = {form for text in self._all() for form in _forms(text)}
         # Text of ours first, then its bytes: another thread may be searching.
         self._texts = tuple(sorted(forms, key=len, reverse=True))
         self._data = tuple(form.encode("utf-8", "surrogatepass") for form in self._texts)

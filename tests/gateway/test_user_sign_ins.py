@@ -11,17 +11,25 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
+import msgspec
 import pytest
 
+from mcplens.auth.addresses import canonical
+from mcplens.clock import SystemClock
 from mcplens.config.access_keys import NamedToken
 from mcplens.config.replica_settings import StoreSettings
-from mcplens.config.views import GatewaySettings
-from mcplens.errors import ConfigurationError, ServerError
+from mcplens.config.views import ApprovalMode, GatewaySettings
+from mcplens.downstream.server_connection import ServerConnection
+from mcplens.errors import ConfigurationError, ServerError, StoreUnavailable
 from mcplens.events import FrameReceived
+from mcplens.gateway.approval_records import FileRecords
+from mcplens.gateway.approvals import Approvals
 from mcplens.gateway.audit_log import AuditLog, tail
 from mcplens.gateway.sealed_store import SealedStore, place_of
 from mcplens.gateway.user_sessions import IDLE_S, UserSessions
 from mcplens.gateway.user_setup import UserSetup
+from mcplens.gateway.user_tokens import KeptSignIn
+from mcplens.known_secrets import known_secrets
 from mcplens.session.client import Client
 from tests.auth.protected import Protected, keep_sign_ins_in, protected
 from tests.gateway.harness import (
@@ -113,11 +121,14 @@ async def setup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterato
 
 @asynccontextmanager
 async def made(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, clock: ShiftedClock | None = None
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    clock: ShiftedClock | None = None,
+    approval: ApprovalMode = "off",
 ) -> AsyncIterator[Setup]:
     keep_sign_ins_in(folder, monkeypatch)
     audit = folder / "audit.jsonl"
-    settings = GatewaySettings(tokens=TOKENS, user_token_keys=KEYS)
+    settings = GatewaySettings(tokens=TOKENS, user_token_keys=KEYS, approval=approval)
     async with asyncio.timeout(60), protected() as server:
         servers = {"notes": {"url": server.url, "auth": {"perUser": True}}}
         async with running_gateway(servers, token=ADMIN, settings=settings, clock=clock) as running:
@@ -358,6 +369,35 @@ async def test_a_token_that_cannot_be_revoked_is_forgotten_all_the_same(setup: S
 # -- hostile browsers -----------------------------------------------------------------------------
 
 
+async def test_the_token_of_a_user_who_is_signed_out_is_masked_wherever_it_comes_back(
+    setup: Setup,
+) -> None:
+    await signed_in(setup, ADA)
+    (token,) = setup.server.valid
+    known_secrets.forget()  # as on a replica where the user never called anything
+    url = canonical(setup.server.url)
+    done = await setup.users.sign_outs.end("token ada", "notes", url, "an operator")
+    assert done.is_revoked
+    assert token not in known_secrets.mask_text(f"no such token: {token}")
+
+
+async def test_operators_are_told_that_the_store_is_gone(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def gone() -> list[KeptSignIn]:
+        raise StoreUnavailable("the shared store cannot be used", store="redis://store")
+
+    monkeypatch.setattr(setup.users.sign_outs, "kept", gone)
+    headers = {"Authorization": f"Bearer {ADMIN}"}
+    async with (
+        aiohttp.ClientSession() as http,
+        http.get(f"{setup.running.origin}/sign-ins", headers=headers) as answer,
+    ):
+        assert answer.status == 503
+        assert "the shared store cannot be used" in await answer.text()
+    assert caplog.records == []
+
+
 async def test_a_link_works_once_and_only_in_the_browser_that_used_it(setup: Setup) -> None:
     async with setup.connect(ADA) as client, visitor() as browser, visitor() as other:
         link = link_in(texts(await client.call_tool("sign_in")))
@@ -406,6 +446,157 @@ async def test_a_refused_sign_in_is_told_on_the_page(setup: Setup) -> None:
         assert await browser.sign_in(link) == 502
         assert "denied" in browser.pages[-1]
         assert await names(client) == ["sign_in"]
+
+
+# -- sessions -------------------------------------------------------------------------------------
+
+
+async def test_a_session_in_use_is_not_closed_as_idle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = ShiftedClock()
+    async with made(tmp_path, monkeypatch, clock) as setup:
+        await signed_in(setup, ADA)
+        setup.server.calls_gate = asyncio.Barrier(2)
+        async with setup.connect(ADA) as client, asyncio.TaskGroup() as work:
+            calling = work.create_task(client.call_tool("echo"))
+            await setup.server.until_accepted("tools/call", 1)
+            clock.shift_s += IDLE_S + 1
+            setup.users._expire()
+            assert len(setup.users.connections) == 1
+            await setup.server.calls_gate.wait()
+            assert texts(await calling) == "done"
+            clock.shift_s += IDLE_S + 1
+            setup.users._expire()
+            assert setup.users.connections == []
+
+
+async def test_two_calls_after_a_change_of_the_configuration_share_one_session(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sessions: list[ServerConnection] = []
+    for_user = ServerConnection.for_user
+
+    def remembered(self: ServerConnection, *given: Any) -> ServerConnection:
+        sessions.append(for_user(self, *given))
+        return sessions[-1]
+
+    monkeypatch.setattr(ServerConnection, "for_user", remembered)
+    await signed_in(setup, ADA)
+    async with setup.connect(ADA) as client:
+        assert await names(client) == ["echo", "sign_out"]
+        connection = setup.running.gateway.servers.connections["notes"]
+        connection.live.entry = msgspec.structs.replace(connection.entry)
+        await asyncio.gather(*(client.call_tool("echo") for _ in range(5)))
+        assert setup.users.connections == sessions[-1:]
+        await setup.running.gateway._work.ended()  # the former one is closed by now
+        assert [one.live.is_closed for one in sessions[:-1]] == [True] * (len(sessions) - 1)
+
+
+async def test_a_list_that_is_asked_for_twice_at_once_is_whole_both_times(setup: Setup) -> None:
+    await signed_in(setup, ADA)
+    async with setup.connect(ADA) as one, setup.connect(ADA) as two:
+        setup.users._close_soon(("token ada", "notes"))
+        setup.users.changed("token ada", "notes")
+        found = await asyncio.gather(names(one), names(two))
+        assert [*found] == [["echo", "sign_out"]] * 2
+
+
+# -- approval -------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def approvals_in(setup: Setup, folder: Path) -> AsyncIterator[Approvals]:
+    approvals = Approvals(setup.running.gateway, FileRecords(str(folder), SystemClock()))
+    setup.running.gateway.approvals = approvals
+    await approvals.start()
+    setup.running.gateway.publish_anew()
+    try:
+        yield approvals
+    finally:
+        setup.running.gateway.approvals = None
+        await approvals.close()
+
+
+async def approve_all(approvals: Approvals) -> list[str]:
+    waiting = approvals.waiting
+    await approvals.approve([(key, one.sha256) for key, one in waiting.items()], "test")
+    return sorted(f"{one.kind} {one}" for one in waiting)
+
+
+async def test_what_a_users_session_lists_is_held_back_until_it_is_approved_once_for_all_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with (
+        made(tmp_path, monkeypatch, approval="hold") as setup,
+        approvals_in(setup, tmp_path / "approvals") as approvals,
+    ):
+        async with setup.connect(ADA) as client:
+            assert await names(client) == ["sign_in"]  # a tool of ours: nobody approves it
+            await signed_in(setup, ADA)
+            assert await names(client) == ["sign_out"]
+            for name in ("echo", "notes:echo", "notes__echo"):
+                with pytest.raises(ServerError, match="Unknown tool"):
+                    await client.call_tool(name)
+            await approvals.review()
+            (waiting,) = approvals.waiting.values()
+            assert (str(waiting.subject), waiting.view) == ("notes:echo", "")
+            setup.users._close_soon(("token ada", "notes"))
+            await approvals.review()  # it waits on, and was reported once
+            assert await approve_all(approvals) == ["tools notes:echo"]
+            async with asyncio.timeout(PATIENCE_S):
+                await told(client, "notifications/tools/list_changed")
+            assert await names(client) == ["echo", "sign_out"]
+            assert texts(await client.call_tool("echo")) == "done"
+        await signed_in(setup, EVE)
+        async with setup.connect(EVE) as other:
+            assert await names(other) == ["echo", "sign_out"]
+        await approvals.review()
+        assert approvals.waiting == {}
+        setup.running.gateway.audit_log.flush()  # type: ignore[union-attr]
+        lines = [one for one in tail(setup.audit, 100) if one["method"] == "approval"]
+        assert [one["outcome"] for one in lines[::-1]] == ["held", "approved"]
+        kept = "".join(path.read_text() for path in (tmp_path / "approvals").glob("*.json"))
+        assert "ada" not in kept + str(lines)
+
+
+async def test_a_held_tool_is_not_reached_by_signing_in_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with (
+        made(tmp_path, monkeypatch, approval="hold") as setup,
+        approvals_in(setup, tmp_path / "approvals") as approvals,
+        visitor() as browser,
+    ):
+
+        async def open_url(request: Any) -> dict[str, Any]:
+            assert await browser.sign_in(request.params["url"]) == 200
+            return {"action": "accept"}
+
+        async with setup.connect(ADA, elicitation=open_url, capabilities=URL_MODE) as client:
+            with pytest.raises(ServerError, match="Unknown tool: notes:echo"):
+                await client.call_tool("notes:echo")
+            assert setup.reasons()[0] == "held back until it is approved"
+            setup.users._close_soon(("token ada", "notes"))  # as when it was idle for a while
+            with pytest.raises(ServerError, match="Unknown tool: notes:echo"):
+                await client.call_tool("notes:echo")
+            await approvals.review()
+            assert await approve_all(approvals) == ["tools notes:echo"]
+            assert texts(await client.call_tool("notes:echo")) == "done"
+
+
+async def test_what_waits_of_a_users_session_outlives_a_restart_of_the_gateway(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with made(tmp_path, monkeypatch, approval="hold") as setup:
+        async with approvals_in(setup, tmp_path / "approvals") as approvals:
+            await signed_in(setup, ADA)
+            async with setup.connect(ADA) as client:
+                assert await names(client) == ["sign_out"]
+            await approvals.review()
+        async with approvals_in(setup, tmp_path / "approvals") as again:
+            await again.review()
+            assert await approve_all(again) == ["tools notes:echo"]
 
 
 def test_a_shared_store_needs_keys() -> None:

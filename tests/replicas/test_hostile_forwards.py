@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
@@ -206,3 +208,18 @@ async def test_a_replayed_forward_is_refused(tmp_path: Path) -> None:
         async with http.post(gateway.url(), data=body, headers=headers) as answer:
             assert answer.status == 421
             assert NOT_OWNER_HEADER in answer.headers
+
+
+@pytest.mark.parametrize("proof", ["x", ""])
+async def test_a_request_without_a_readable_proof_is_refused_before_its_body(proof: str) -> None:
+    async with running_gateway({}) as gateway, asyncio.timeout(20):
+        parts = urlsplit(gateway.origin)
+        reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
+        head = (
+            f"POST /mcp HTTP/1.1\r\nHost: {parts.netloc}\r\nContent-Type: application/json\r\n"
+            f"Accept: application/json, text/event-stream\r\n{PROOF_HEADER}: {proof}\r\n"
+            "Content-Length: 1000000\r\n\r\n"
+        )
+        writer.write(head.encode())
+        assert b" 403 " in await reader.readline()
+        writer.close()

@@ -43,6 +43,15 @@ async def test_a_store_that_is_gone_fails_at_once_and_comes_back_by_itself(
         assert [state.status for state in states if not state.reason] == ["up"]
 
 
+async def test_however_many_operations_are_under_way_few_connections_are_open(
+    redis: RedisServer,
+) -> None:
+    async with redis_store(redis) as store:
+        await asyncio.gather(*(store.put(f"a{number}", b"1", LONG_S) for number in range(300)))
+        clients = (await redis.command("CLIENT", "LIST")).split(b" addr=")[1:]
+        assert 1 < len(clients) <= 16 + 2  # one listens, one is that of this very question
+
+
 async def test_subscribers_are_told_that_they_may_have_missed_something(
     redis: RedisServer,
 ) -> None:

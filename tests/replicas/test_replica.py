@@ -174,3 +174,30 @@ async def test_a_replica_that_retires_is_asked_for_nothing_but_is_not_gone_yet()
     await two.look()
     assert (two.others, gone) == ({}, [one.id])
     await two.close()
+
+
+async def test_an_older_look_at_the_replicas_does_not_undo_a_newer_one() -> None:
+    clock = ManualClock()
+    store = MemoryStore(clock)
+    one, two = await joined(store, clock, "one"), await joined(store, clock, "two")
+    await one.look()
+    await two.close()
+    go_on, members = asyncio.Event(), store.members
+
+    async def slow_members(group: str) -> dict[str, bytes]:
+        found = await members(group)
+        if group != GROUP:  # who left is looked up after who is there
+            await go_on.wait()
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store, "members", slow_members)
+        older = asyncio.create_task(one.look())
+        await clock.settle()
+    three = await joined(store, clock, "three")
+    await one.look()
+    go_on.set()
+    await older
+    assert list(one.others) == [three.id]
+    await one.close()
+    await three.close()

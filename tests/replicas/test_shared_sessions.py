@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 from typing import Any
 
 import aiohttp
@@ -13,9 +15,12 @@ import pytest
 from mcplens.clock import SystemClock
 from mcplens.config.access_keys import NamedToken
 from mcplens.config.views import GatewaySettings
-from mcplens.errors import ServerError
+from mcplens.errors import ServerError, StoreUnavailable
+from mcplens.gateway import session_writer
+from mcplens.gateway.session_search import SessionSearch
 from mcplens.replicas.memory_store import MemoryStore
 from mcplens.replicas.replica import Replica
+from mcplens.session.client import Client
 from tests.gateway.harness import NEW, OLD, RunningGateway, http_demo, running_gateway
 from tests.replicas.choosing_client import HEADERS, Web, events_of
 
@@ -354,33 +359,156 @@ async def test_tasks_of_a_session_that_was_taken_over_may_have_been_carried_out(
     assert (await web.ask(pair.two, "tasks/list"))[1]["result"] == {"tasks": []}
 
 
-async def test_a_stream_of_2026_07_28_tells_of_a_task_at_another_replica(pair: Pair) -> None:
-    declared: dict[str, Any] = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
+async def test_a_session_is_taken_over_by_one_request_at_a_time(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = pair.two.gateway.shared_sessions
+    assert shared is not None
+    entered: asyncio.Queue[None] = asyncio.Queue()
+    go_on = asyncio.Semaphore(0)
+    running = most = 0
+
+    async def attempt(*_given: Any) -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        entered.put_nowait(None)
+        await go_on.acquire()
+        running -= 1
+        raise StoreUnavailable("the shared store cannot be used", store="memory")
+
+    monkeypatch.setattr(shared, "_take_over_once", attempt)
+    search: Any = SessionSearch("session", "one", [])
+    endpoint: Any = SimpleNamespace(sessions={})
+
+    def begin() -> asyncio.Task[None]:
+        return asyncio.create_task(shared._take_over(search, None, endpoint, endpoint))
+
+    async with asyncio.timeout(20):
+        first, second = begin(), begin()
+        await entered.get()
+        go_on.release()  # the first one fails, and the second one goes on
+        await entered.get()
+        third = begin()
+        for _ in range(2):
+            go_on.release()
+        await asyncio.gather(first, second, third, return_exceptions=True)
+    assert most == 1
+
+
+async def test_sessions_that_end_while_the_store_is_away_are_remembered_within_a_limit(
+    web: Web, pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = pair.one.gateway.shared_sessions
+    assert shared is not None
+
+    async def gone(*_given: Any) -> bool:
+        raise StoreUnavailable("the shared store cannot be used", store="memory")
+
+    former = shared.writer
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(session_writer, "_MOST_ENDED", 2)
+        shared.writer = session_writer.SessionWriter(pair.one.gateway)
+    monkeypatch.setattr(pair.store, "delete", gone)
+    for _ in range(4):
+        web.session_id = ""
+        await web.begin(pair.one)
+        headers = {**HEADERS, "Mcp-Session-Id": web.session_id}
+        async with web.http.delete(pair.one.url(), headers=headers) as answer:
+            assert answer.status == 200
+    assert len(shared.writer._ended) == 2
+    monkeypatch.undo()
+    await shared.writer.close()
+    assert len(shared.writer._ended) == 0
+    shared.writer = former
+
+
+TASKS: dict[str, Any] = {"extensions": {"io.modelcontextprotocol/tasks": {}}}
+
+
+@contextlib.asynccontextmanager
+async def listening(
+    gateway: RunningGateway, task_ids: list[str]
+) -> AsyncIterator[AsyncIterator[dict[str, Any]]]:
+    """The messages of a subscriptions/listen for these tasks."""
+    body = {
+        "jsonrpc": "2.0", "id": "stream", "method": "subscriptions/listen",
+        "params": {"notifications": {"taskIds": task_ids}, "_meta": {
+            "io.modelcontextprotocol/protocolVersion": NEW,
+            "io.modelcontextprotocol/clientInfo": {"name": "x", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": TASKS,
+        }},
+    }  # fmt: skip
+    headers = {**HEADERS, "MCP-Protocol-Version": NEW, "Mcp-Method": "subscriptions/listen"}
+    async with (
+        aiohttp.ClientSession() as http,
+        http.post(gateway.url(), json=body, headers=headers) as stream,
+    ):
+        yield events_in(stream)
+
+
+async def made_task(maker: Client) -> str:
+    """A task that goes on until it is cancelled."""
+    call = {"name": "task-report", "arguments": {"steps": 100, "seconds": 60}}
+    task_id = (await maker.request("tools/call", call)).value["taskId"]
+    assert isinstance(task_id, str)
+    return task_id
+
+
+async def test_a_stream_of_2026_07_28_tells_of_tasks_at_every_replica(pair: Pair) -> None:
     async with (
         asyncio.timeout(40),
-        pair.one.connect(protocol_version=NEW, capabilities=declared) as maker,
+        pair.one.connect(protocol_version=NEW, capabilities=TASKS) as first,
+        pair.two.connect(protocol_version=NEW, capabilities=TASKS) as second,
     ):
-        call = {"name": "task-report", "arguments": {"steps": 100, "seconds": 60}}
-        made = (await maker.request("tools/call", call)).value
-        body = {
-            "jsonrpc": "2.0", "id": "stream", "method": "subscriptions/listen",
-            "params": {"notifications": {"taskIds": [made["taskId"]]}, "_meta": {
-                "io.modelcontextprotocol/protocolVersion": NEW,
-                "io.modelcontextprotocol/clientInfo": {"name": "x", "version": "1"},
-                "io.modelcontextprotocol/clientCapabilities": declared,
-            }},
-        }  # fmt: skip
-        headers = {**HEADERS, "MCP-Protocol-Version": NEW, "Mcp-Method": "subscriptions/listen"}
-        async with (
-            aiohttp.ClientSession() as http,
-            http.post(pair.two.url(), json=body, headers=headers) as stream,
-        ):
-            told = events_in(stream)
-            assert (await anext(told))["method"] == "notifications/subscriptions/acknowledged"
-            await maker.request("tasks/cancel", {"taskId": made["taskId"]})
-            news = await anext(told)
-        assert news["method"] == "notifications/tasks"
-        assert (news["params"]["taskId"], news["params"]["status"]) == (made["taskId"], "cancelled")
+        ids = [await made_task(first), await made_task(second)]
+        for gateway in (pair.one, pair.two):  # wherever the client asks
+            async with listening(gateway, [ids[1], "invented", ids[0]]) as told:
+                acknowledged = await anext(told)
+                assert acknowledged["method"] == "notifications/subscriptions/acknowledged"
+                assert acknowledged["params"]["notifications"]["taskIds"] == [ids[1], ids[0]]
+                for maker, task_id in ((second, ids[1]), (first, ids[0])):
+                    await maker.request("tasks/cancel", {"taskId": task_id})
+                    news = await anext(told)
+                    assert news["method"] == "notifications/tasks"
+                    found = news["params"]
+                    assert (found["taskId"], found["status"]) == (task_id, "cancelled")
+                    (subscription,) = found["_meta"].values()
+                    assert subscription == "stream"
+            ids = [await made_task(first), await made_task(second)]
+
+
+async def test_a_stream_ends_when_a_replica_tells_no_more_of_its_tasks(pair: Pair) -> None:
+    async with (
+        asyncio.timeout(40),
+        pair.one.connect(protocol_version=NEW, capabilities=TASKS) as first,
+        pair.two.connect(protocol_version=NEW, capabilities=TASKS) as second,
+    ):
+        ids = [await made_task(first), await made_task(second)]
+        async with listening(pair.two, ids) as told:
+            assert (await anext(told))["params"]["notifications"]["taskIds"] == ids
+            await pair.lose_one()
+            over = await anext(told)  # the client listens again, and learns which tasks are lost
+            assert over["result"]["resultType"] == "complete"
+            assert [one async for one in told] == []
+        async with listening(pair.two, ids) as told:
+            assert (await anext(told))["params"]["notifications"]["taskIds"] == [ids[1]]
+        for gateway in (pair.one, pair.two):
+            await gateway.gateway._work.ended()  # the demo's own stream is closed
+            assert gateway.gateway.fan_out.streams == []
+
+
+async def test_a_stream_about_another_replica_delays_no_shutdown(pair: Pair) -> None:
+    async with (
+        asyncio.timeout(40),
+        pair.one.connect(protocol_version=NEW, capabilities=TASKS) as first,
+    ):
+        ids = [await made_task(first)]
+        async with listening(pair.two, ids) as told:
+            assert (await anext(told))["params"]["notifications"]["taskIds"] == ids
+            shared = pair.two.gateway.shared_sessions
+            assert shared is not None
+            assert shared.forwarder.idle.is_set()
 
 
 async def events_in(stream: aiohttp.ClientResponse) -> AsyncIterator[dict[str, Any]]:

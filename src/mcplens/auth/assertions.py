@@ -60,7 +60,7 @@ def read_subject_token(path: str | None) -> str:
         SignInProblem: it cannot be read.
     """
     token = _read_file(path, "subjectTokenFile", "a file with a JWT").decode("utf-8", "replace")
-    known_secrets.learn(token.strip())
+    known_secrets.learn_issued(token.strip())
     return token.strip()
 
 

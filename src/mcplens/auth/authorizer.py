@@ -408,7 +408,8 @@ class ServerAuthorizer:
 
     def _use(self, sign_in: SignIn) -> None:
         tokens = sign_in.tokens
-        known_secrets.learn(tokens.access_token, tokens.refresh_token, sign_in.client.client_secret)
+        known_secrets.learn_issued(tokens.access_token, tokens.refresh_token)
+        known_secrets.learn(sign_in.client.client_secret)
         self.sign_in = sign_in
         self._uses = None
         self._headers = {"Authorization": sign_in.tokens.header}

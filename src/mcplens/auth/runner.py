@@ -333,7 +333,7 @@ class FlowRunner:
         }
         self._tell("waiting", f"waiting for a sign-in at {step.issuer}", facts=facts)
         returned = await self._wait_for_person(self._of_person().authorize(step))
-        known_secrets.learn(*parse_qs(urlsplit(returned).query).get("code", ()))
+        known_secrets.learn_issued(*parse_qs(urlsplit(returned).query).get("code", ()))
         return returned
 
     async def _choose(self, step: Choose) -> str:

@@ -148,6 +148,12 @@ class ServerConnection:
         """Whether there is a session that stays open."""
         return self._sessions.ready_client is not None
 
+    @property
+    def is_in_use(self) -> bool:
+        """Whether a request is under way in the session that stays open, or updates are wanted."""
+        client = self.live.client
+        return client is not None and (bool(client.queue.in_progress()) or self.shared.is_wanted)
+
     # -- operations that give a result or an error ---------------------------------------------
 
     async def connect(self) -> Result[None]:

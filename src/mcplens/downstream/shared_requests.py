@@ -33,6 +33,11 @@ class SharedRequests:
     def __repr__(self) -> str:
         return f"<SharedRequests {self._wants!r}>"
 
+    @property
+    def is_wanted(self) -> bool:
+        """Whether anybody waits for updates of a resource or a task."""
+        return self._wants.has_watchers
+
     async def subscribe(self, uri: str, holder: Hashable) -> None:
         """Subscribe to a resource for a holder; the server is asked once for all of them.
 

@@ -21,6 +21,11 @@ class SharedWants:
     def __repr__(self) -> str:
         return f"<SharedWants {len(self._holders)} resources, {len(self._levels)} levels>"
 
+    @property
+    def has_watchers(self) -> bool:
+        """Whether anybody wants updates of a resource or a task."""
+        return bool(self._holders or self._watchers)
+
     def subscribe(self, uri: str, holder: Hashable) -> bool:
         """Returns whether the server must be asked: nobody was subscribed."""
         holders = self._holders.setdefault(uri, set())

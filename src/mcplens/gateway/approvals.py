@@ -8,8 +8,9 @@ Owned by service.py; asked by gateway.py when a catalog is made.
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Raw
@@ -18,21 +19,18 @@ from msgspec.structs import replace
 from mcplens.background import Background
 from mcplens.config.views import ApprovalMode, View
 from mcplens.errors import InspectorError
-from mcplens.events import Remark
 from mcplens.gateway.approval_records import ApprovalRecords, Definitions
-from mcplens.gateway.audit_log import AuditLine
-from mcplens.gateway.catalog import HELD, Kind
+from mcplens.gateway.approval_reports import ApprovalReports
+from mcplens.gateway.catalog import Kind, Unapproved
 from mcplens.gateway.names import Original
 from mcplens.gateway.pinned_definitions import (
     INSTRUCTIONS,
-    WORDS,
     PinnedDefinition,
     Subject,
-    changes_between,
     digest_of,
-    in_words,
     pin,
 )
+from mcplens.gateway.user_definitions import KEPT_S, NOT_SHOWN, UserDefinitions
 from mcplens.gateway.view_handler import ViewHandler
 from mcplens.gateway.views import EVERYTHING
 from mcplens.gateway.wire import encoded
@@ -48,12 +46,8 @@ _REVIEW_AFTER_S: Final = 0.1
 _RETRY_S: Final = 5.0
 # Of what waits, so much is kept; a server may list any number of definitions.
 _MOST_BYTES: Final = 16 * 1024 * 1024
-# Each of so many changes is reported by itself; a server may change all at once, again and again.
-_MOST_REPORTS: Final = 50
 # More than any gateway publishes; servers may rename their tools for ever.
 _MOST_DIGESTS: Final = 100_000
-# Of a change, so much is logged.
-_MOST_WORDS: Final = 1_000
 
 
 class ViewCheck:
@@ -84,6 +78,8 @@ class Approvals:
         self._approved: dict[Subject, PinnedDefinition] = {}
         self._digests: dict[tuple[str, str, str], tuple[bytes, str]] = {}
         self._told: set[tuple[Subject, str]] = set()
+        self._of_users = UserDefinitions()
+        self._reports = ApprovalReports(gateway, self.is_held)
         self._work = Background()
         self._is_read = False
         self._is_following = False
@@ -141,6 +137,7 @@ class Approvals:
         self._modes = self._modes_now()
         if self.is_on:
             await self._read()
+            await self._read_of_users()
             self._follow()
 
     def settings_changed(self) -> None:
@@ -186,6 +183,25 @@ class Approvals:
             self.problem = None
             self.on_changed()
 
+    async def _read_of_users(self) -> None:
+        """What users' sessions listed before a restart, or at other replicas, still waits."""
+        with contextlib.suppress(InspectorError):  # it comes up again when it is listed again
+            self._keep_of_users(await self._records.read("waiting"))
+
+    def _keep_of_users(self, waiting: Definitions) -> None:
+        for one in waiting:
+            if self._waits_for_users(one):
+                self._of_users.add(one)
+
+    def _waits_for_users(self, one: PinnedDefinition) -> bool:
+        """Whether a definition is one that users' sessions list, and still waits."""
+        connection = self._gateway.server(one.server_id)
+        if connection is None or not connection.entry.is_per_user:
+            return False
+        approved = self._approved.get(one.subject)
+        is_approved = approved is not None and approved.sha256 == one.sha256
+        return not is_approved and self._gateway.clock.wall() - one.at <= KEPT_S
+
     def _failed(self, problem: InspectorError) -> None:
         if problem.message != self.problem:
             self.problem = problem.message
@@ -201,7 +217,7 @@ class Approvals:
         if was_read:
             for one in definitions:
                 if before.get(one.subject) != one:
-                    self._audit(one.view, "approved", one.by, subject=one.subject)
+                    self._reports.approved(one)
         self._gateway.publish_anew()
         self.review_soon()
 
@@ -218,6 +234,18 @@ class Approvals:
         self._is_review_due = False
         await self.review()
 
+    def listed_by_user(self, view: View, unapproved: Iterable[Unapproved]) -> None:
+        """A user's own session lists these definitions: what is new among them comes up."""
+        is_new = False
+        for kind, original, raw in unapproved:
+            subject = Subject(view.name, kind, *original)
+            if kind not in NOT_SHOWN:
+                sha256 = self._digest(subject, bytes(raw))
+                at = self._gateway.clock.wall()
+                is_new |= self._of_users.add(pin(subject, bytes(raw), sha256, at=at))
+        if is_new:
+            self.review_soon()
+
     async def review(self) -> None:
         """Find what waits for approval, report what is new among it, and keep it."""
         found, left_out = self._found()
@@ -225,20 +253,26 @@ class Approvals:
         self._told = {(one.subject, one.sha256) for one in found.values()}
         is_same = found.keys() == self.waiting.keys() and not fresh
         self.waiting = found
-        self._report(fresh, left_out)
+        self._reports.waits(fresh, self._approved, left_out)
         if is_same:
             return
         self.on_changed()
         ours = {one.server_id for one in self._gateway.offered()}
 
         def edit(before: Definitions) -> Definitions:
-            others = [one for one in before if one.server_id not in ours]
-            after = (*others, *found.values())
+            others = [
+                one
+                for one in before
+                # Users may be at another replica.
+                if one.server_id not in ours or self._waits_for_users(one)
+                if one.subject not in self.waiting
+            ]
+            after = (*others, *self.waiting.values())  # another review may be ahead of this one
             same = {(one.subject, one.sha256) for one in before}
             return before if same == {(one.subject, one.sha256) for one in after} else after
 
         try:
-            await self._records.update("waiting", edit)
+            self._keep_of_users(await self._records.update("waiting", edit))
         except InspectorError as problem:
             self._failed(problem)
 
@@ -256,6 +290,9 @@ class Approvals:
                 found[subject] = known
             else:
                 found[subject] = pin(subject, raw, sha256, at=self._gateway.clock.wall())
+        on = {one.view.name for one in self._handlers() if self.mode_of(one.view) != "off"}
+        of_users = self._of_users.waiting(self._waits_for_users)
+        found |= {one.subject: one for one in of_users if one.view in on}
         return found, left_out
 
     def _unapproved(self) -> Iterable[tuple[Subject, bytes]]:
@@ -286,65 +323,11 @@ class Approvals:
         }
         return list(found.values())
 
-    # -- telling -------------------------------------------------------------------------------
-
-    def _report(self, fresh: Sequence[PinnedDefinition], left_out: int) -> None:
-        """Say in the traffic and in the audit log what waits; a view's first time at once."""
-        approved = {subject.view for subject in self._approved}
-        for view in dict.fromkeys(one.view for one in fresh if one.view not in approved):
-            count = sum(one.view == view for one in fresh)
-            wait = "1 definition waits" if count == 1 else f"{count} definitions wait"
-            self._tell(view, f"nothing has been approved yet: {wait}", None)
-        changed = [one for one in fresh if one.view in approved]
-        for one in changed[:_MOST_REPORTS]:
-            before = self._approved.get(one.subject)
-            words = in_words(changes_between(before, one))[:_MOST_WORDS]
-            state = "is new" if before is None else "changed since it was approved"
-            self._tell(one.view, words, one.subject, state)
-        for view in dict.fromkeys(one.view for one in changed[_MOST_REPORTS:]):
-            self._tell(view, "more definitions wait than are reported", None)
-        if left_out:
-            self._tell("", f"{left_out} definitions more wait than can be kept", None)
-
-    def _tell(self, view: str, text: str, subject: Subject | None, state: str = "") -> None:
-        """One report: in our log, in the traffic, and in the audit log."""
-        is_held = self.is_held(view)
-        outcome = "held" if is_held else "reported"
-        what = "" if subject is None else f"{WORDS[subject.kind]} {subject} {state}: "
-        held = f" ({HELD})" if is_held else ""
-        message = f"{_shown(view)}: {what}{text}{held}; see `mcplens gateway approve`"
-        _log.warning("approval: %s", message)
-        server_id = "" if subject is None else subject.server_id
-        self._gateway.bus.publish(Remark(message=message), server_id)
-        self._audit(view, outcome, f"{state}: {text}" if state else text, subject=subject)
-
     def is_held(self, view: str) -> bool:
         """Whether a view holds back what waits."""
         return any(
             one.view.name == view and self.mode_of(one.view) == "hold" for one in self._handlers()
         )
-
-    def _audit(self, view: str, outcome: str, reason: str, *, subject: Subject | None) -> None:
-        gateway = self._gateway
-        if gateway.audit_log is None:
-            return
-        line = AuditLine(
-            time=gateway.clock.wall(),
-            run=gateway.bus.run_id,
-            seq=gateway.bus.last_seq,
-            client="",
-            client_id="",
-            path=f"/mcp/{view}" if view else "/mcp",
-            method="approval",
-            name=None if subject is None else f"{WORDS[subject.kind]} {subject}",
-            server="" if subject is None else subject.server_id,
-            outcome=outcome,
-            seconds=0.0,
-            request_bytes=0,
-            answer_bytes=0,
-            reason=reason,
-        )
-        gateway.audit_log.add(line)
 
     # -- approving -----------------------------------------------------------------------------
 
@@ -377,7 +360,3 @@ async def approve(
         return (*(one for one in before if one.subject not in given), *given.values())
 
     return await records.update("approved", edit)
-
-
-def _shown(view: str) -> str:
-    return f"view {view}" if view else "view of everything"

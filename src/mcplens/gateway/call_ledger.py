@@ -1,7 +1,7 @@
 """What clients send and how their requests end: published, counted and written down.
 
-Knows how many requests are under way, and when none is. Owned by gateway.py; called by handler.py
-and plain_calls.py.
+Knows how many requests are under way, and when none is; writes what else belongs into the audit
+log. Owned by gateway.py; called by handler.py and plain_calls.py.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from mcplens.events import InboundAnswered, InboundReceived
-from mcplens.gateway.audit_log import line_of
+from mcplens.gateway import callers
+from mcplens.gateway.audit_log import AuditLine, line_of
 from mcplens.inbound.peer import LISTEN
 from mcplens.protocol.frames import Frame
 
@@ -87,3 +88,40 @@ class CallLedger:
             elapsed_s=elapsed_s,
         )
         self._publish(answered, 0)
+
+    def note(
+        self,
+        method: str,
+        outcome: str,
+        reason: str,
+        *,
+        caller: str = "",
+        client: str = "",
+        path: str = "",
+        name: str | None = None,
+        server_id: str = "",
+        seq: int = 0,
+    ) -> None:
+        """Write a line into the audit log that is not of a request which was served."""
+        gateway = self._gateway
+        if gateway.audit_log is None:
+            return
+        gateway.audit_log.add(
+            AuditLine(
+                time=gateway.clock.wall(),
+                run=gateway.bus.run_id,
+                seq=seq,
+                client=client,
+                client_id="",
+                path=path,
+                method=method,
+                name=name,
+                server=server_id,
+                outcome=outcome,
+                seconds=0.0,
+                request_bytes=0,
+                answer_bytes=0,
+                reason=reason,
+                caller=callers.name_of(caller),
+            )
+        )

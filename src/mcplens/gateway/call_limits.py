@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from mcplens.clock import Clock
 from mcplens.config.views import Limits
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from mcplens.gateway.inbound_call import InboundCall
     from mcplens.gateway.inbound_client import InboundClient
     from mcplens.replicas.shared_limits import SharedLimits
+
+
+# Callers come and go, and not all of them say when; beyond this, those that are idle are forgotten.
+_MOST_BUCKETS: Final = 10_000
 
 
 class _Rate:
@@ -60,6 +64,9 @@ class _Rates:
         now = self._clock.monotonic()
         bucket = self._buckets.get(key)
         if bucket is None:
+            if len(self._buckets) >= _MOST_BUCKETS:  # one that is full says nothing
+                kept = ((name, one) for name, one in self._buckets.items() if one.used(now))
+                self._buckets = dict(kept)
             bucket = self._buckets[key] = _Rate(per_second, now)
         return bucket.take(now)
 

@@ -2,7 +2,7 @@
 
 Items stay as their servers wrote them; only name, description and `_meta` are rewritten, and
 nothing else is decoded. A catalog never changes: when a server's list does, a new one is made.
-Called by the gateway (lists.py makes them, router.py asks them for routes).
+Made by gateway.py; asked by view_handler.py.
 """
 
 from __future__ import annotations
@@ -73,12 +73,14 @@ class Stale(msgspec.Struct, frozen=True):
 class ServerList(msgspec.Struct, frozen=True):
     """One list of a server: its items word for word.
 
-    `sources` has the items as the server wrote them, where the gateway added to them.
+    `sources` has the items as the server wrote them, where the gateway added to them; `own` are the
+    gateway's own items, which need no approval.
     """
 
     items: tuple[Raw, ...] = ()
     stale: Stale | None = None
     sources: tuple[Raw, ...] = ()
+    own: tuple[Raw, ...] = ()
 
 
 class ServerLists(msgspec.Struct, frozen=True, kw_only=True):
@@ -187,8 +189,10 @@ class ViewCatalog:
     def _read(self, kind: Kind, server: ServerLists, problems: list[str]) -> list[_Entry]:
         listed: ServerList = getattr(server, kind)
         found: list[_Entry] = []
-        sources = listed.sources or listed.items
-        for raw, source in zip(listed.items[:MAX_ITEMS], sources, strict=False):
+        sources: Iterable[Raw | None] = listed.sources or listed.items
+        pairs = [*zip(listed.items[:MAX_ITEMS], sources, strict=False)]
+        pairs += [(raw, None) for raw in listed.own]
+        for raw, source in pairs:
             entry = _read_item(kind, server.server_id, raw, listed.stale)
             if isinstance(entry, str):
                 problems.append(f"{server.server_id}: {entry} is left out of {kind}")
@@ -215,9 +219,9 @@ class ViewCatalog:
             return why_hidden(self.view, "prompts", server_id, name)
         return why_resource_hidden(self.view, server_id, name)
 
-    def _why_held(self, entry: _Entry, source: Raw) -> str | None:
+    def _why_held(self, entry: _Entry, source: Raw | None) -> str | None:
         check, kind, original = self._check, entry.kind, entry.original
-        if check is None or check.is_approved(kind, original, source):
+        if check is None or source is None or check.is_approved(kind, original, source):
             return None
         self.unapproved.append(Unapproved(kind, original, source))
         if not check.holds:

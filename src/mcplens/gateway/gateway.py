@@ -347,6 +347,8 @@ class Gateway(ServerListener):
         """What views show of the same lists may have changed."""
         for kind in KINDS:
             self.fan_out.list_changed("", kind)
+        if self.users.sessions is not None:
+            self.users.sessions.publish_anew()
 
     def state_changed(self, server_id: str) -> None:
         connection = self.servers.get(server_id)

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs
 
 import msgspec
 
+from mcplens.errors import StoreUnavailable
 from mcplens.gateway import callers
 from mcplens.gateway.replica_status import ReplicaStatus, replica_status
 from mcplens.gateway.views import EVERYTHING
@@ -71,6 +72,12 @@ class OperationPages:
 
         The holder of a named token is one user, and has to do with their own sign-ins alone.
         """
+        try:
+            await self._answer_sign_ins(exchange)
+        except StoreUnavailable as problem:
+            raise Refusal(503, HTTP_REFUSAL, problem.message) from None
+
+    async def _answer_sign_ins(self, exchange: AsgiExchange) -> None:
         sessions, caller = self._gateway.users.sessions, exchange.caller
         kept = [] if sessions is None else await sessions.sign_outs.kept()
         if callers.is_user(caller):

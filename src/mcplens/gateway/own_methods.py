@@ -19,6 +19,7 @@ from mcplens.gateway.gateway import GATEWAY_MARK
 from mcplens.gateway.inbound_call import InboundCall, has_logging
 from mcplens.gateway.inbound_client import InboundClient
 from mcplens.gateway.refused import Refused
+from mcplens.gateway.remote_tasks import RemoteTasks
 from mcplens.gateway.wire import encoded, members, text_of
 from mcplens.inbound.refusal import INVALID_PARAMS, INVALID_REQUEST
 from mcplens.protocol.eras import (
@@ -28,6 +29,7 @@ from mcplens.protocol.eras import (
     SUBSCRIPTION_ID,
     VERSIONS,
 )
+from mcplens.session.subscription_stream import ACKNOWLEDGED
 
 if TYPE_CHECKING:
     from mcplens.gateway.handler import InboundHandler
@@ -187,37 +189,46 @@ class OwnMethods:
         filters = wanted_of(members(call.body))
         wanted: dict[str, Any] = {name: True for name in LIST_FILTERS if filters.get(name) is True}
         stream = ListenStream(call, wanted)
-        uris = filters.get("resourceSubscriptions")
-        if isinstance(uris, list):
-            wanted["resourceSubscriptions"] = await self._subscribe_all(uris, stream)
-        ids = filters.get("taskIds")
-        if isinstance(ids, list):
-            wanted["taskIds"] = await self._watch_all(ids, stream)
-        stream.notify("notifications/subscriptions/acknowledged", {"notifications": wanted})
-        gateway.fan_out.streams.append(stream)
         over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        expires_at = gateway.token_expiry(call.client.path, call.headers)
+        remote = RemoteTasks(gateway, stream, partial(_settle, over))
         timer = None
-        if expires_at != inf:  # the client comes again, with another token
-            timer = gateway.clock.call_at(expires_at, partial(_settle, over))
         try:
+            uris = filters.get("resourceSubscriptions")
+            if isinstance(uris, list):
+                wanted["resourceSubscriptions"] = await self._subscribe_all(uris, stream)
+            named = filters.get("taskIds")
+            if isinstance(named, list):
+                ids = [one for one in named if isinstance(one, str)]
+                honoured = {*await self._watch_all(ids, stream), *await remote.follow(ids)}
+                wanted["taskIds"] = [one for one in ids if one in honoured]
+            stream.notify(ACKNOWLEDGED, {"notifications": wanted})
+            gateway.fan_out.streams.append(stream)
+            remote.pass_on()
+            expires_at = gateway.token_expiry(call.client.path, call.headers)
+            if expires_at != inf:  # the client comes again, with another token
+                timer = gateway.clock.call_at(expires_at, partial(_settle, over))
             await over
         finally:
             if timer is not None:
                 timer.cancel()
-            gateway.fan_out.streams.remove(stream)
+            if stream in gateway.fan_out.streams:
+                gateway.fan_out.streams.remove(stream)
             gateway.drop(stream)
+            await remote.close()
         return encoded({"resultType": "complete", "_meta": {SUBSCRIPTION_ID: call.id}})
 
-    async def _watch_all(self, ids: list[Any], stream: ListenStream) -> list[str]:
+    async def _watch_all(self, ids: list[str], stream: ListenStream) -> list[str]:
         """The tasks that the client may be told about; a 2026-07-28 server is asked to do so."""
         client, honoured = stream.call.client, []
         for one in ids:
-            task = self._handler.gateway.tasks.get(client, one) if isinstance(one, str) else None
+            task = self._handler.gateway.tasks.get(client, one)
             connection = None if task is None else self._handler.gateway.server(task.server_id)
             if task is None or connection is None or not self._handler.shows(task.server_id):
                 continue
-            session = await self._handler.gateway.session_for(connection, client)
+            try:
+                session = await self._handler.gateway.session_for(connection, client)
+            except (InspectorError, Refused):
+                continue
             session.shared.watch_task(task.original, stream)
             honoured.append(task.id)
         return honoured

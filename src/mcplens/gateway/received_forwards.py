@@ -48,7 +48,7 @@ class ReceivedForwards:
     ) -> DirectRoute | None:
         """Where a POST of another replica goes; None: `serve` says what is wrong."""
         try:
-            caller = caller_in(headers[PROOF_HEADER])
+            caller = self._named_caller(headers)
             check_post(headers)
         except (ProofRefused, Refusal):
             return None
@@ -67,6 +67,10 @@ class ReceivedForwards:
         Raises:
             Refusal: the error to answer with.
         """
+        try:
+            self._named_caller(exchange.headers)  # before anything of the body is kept
+        except ProofRefused as refused:
+            raise self._refusal(exchange, refused) from None
         body = await exchange.body(limit_bytes) if exchange.method == "POST" else b""
         self._check(exchange, exchange.target, body)
         if not isinstance(endpoint, StreamableHttp):
@@ -77,10 +81,21 @@ class ReceivedForwards:
             check_post(exchange.headers)
         await endpoint.serve(exchange, body)
 
+    def _named_caller(self, headers: Headers) -> str:
+        """Whom a request names as its caller; raises ProofRefused if it cannot be valid."""
+        if self._checker is None:
+            raise ProofRefused("a request between replicas, and this gateway has no others")
+        return caller_in(headers[PROOF_HEADER])
+
+    def _refusal(self, exchange: Exchange, refused: ProofRefused) -> Refusal:
+        log = self._gateway.refused_requests
+        log.count += 1
+        log.write(exchange.method, exchange.path, str(refused), "")
+        return Refusal(403, HTTP_REFUSAL, "this request between replicas is refused")
+
     def _check(self, exchange: Exchange, target: str, body: bytes) -> None:
         try:
-            if self._checker is None:
-                raise ProofRefused("a request between replicas, and this gateway has no others")
+            assert self._checker is not None
             claims = self._checker.check(
                 exchange.headers[PROOF_HEADER],
                 exchange.method,
@@ -95,10 +110,7 @@ class ReceivedForwards:
         except ForAnotherReplica:
             raise not_owner() from None
         except ProofRefused as refused:
-            log = self._gateway.refused_requests
-            log.count += 1
-            log.write(exchange.method, exchange.path, str(refused), "")
-            raise Refusal(403, HTTP_REFUSAL, "this request between replicas is refused") from None
+            raise self._refusal(exchange, refused) from None
         exchange.is_forwarded = not claims.is_own
         exchange.caller = callers.of_replica(claims.caller) if claims.is_own else claims.caller
 

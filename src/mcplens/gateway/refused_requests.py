@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from mcplens.gateway import callers
-from mcplens.gateway.audit_log import AuditLine
 from mcplens.gateway.resource_server import AccessRefusal
 from mcplens.inbound.refusal import Refusal
 from mcplens.inbound.request_validation import Headers
@@ -59,22 +57,11 @@ class RefusedRequests:
         self._written += 1
         left_out, self._left_out = self._left_out, 0
         more = f"; {left_out} others were left out" if left_out else ""
-        gateway.audit_log.add(
-            AuditLine(
-                time=gateway.clock.wall(),
-                run=gateway.bus.run_id,
-                seq=0,
-                client="?",
-                client_id="",
-                path=path[:_MAX_TEXT],
-                method=method[:20],
-                name=None,
-                server="",
-                outcome="refused",
-                seconds=0.0,
-                request_bytes=0,
-                answer_bytes=0,
-                caller=callers.name_of(caller),
-                reason=reason[:_MAX_TEXT] + more,
-            )
+        gateway.ledger.note(
+            method[:20],
+            "refused",
+            reason[:_MAX_TEXT] + more,
+            caller=caller,
+            client="?",
+            path=path[:_MAX_TEXT],
         )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections import deque
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -37,6 +38,8 @@ MOST_EVENT_BYTES: Final = 1024 * 1024
 EVENTS_TTL_S: Final = 300.0
 # Entries that wait for the store while it is away; beyond it the oldest of a session are dropped.
 _MOST_WAITING: Final = MOST_EVENTS
+# More than end in the minutes that a store may be away.
+_MOST_ENDED: Final = 50_000
 
 _encode_entry: Final = msgspec.msgpack.Encoder().encode
 _decode_entry: Final = msgspec.msgpack.Decoder(StreamEntry).decode
@@ -70,7 +73,8 @@ class SessionWriter:
         self._store = gateway.replica.store
         self._owned: dict[str, HttpSessionPeer] = {}  # by key
         self._dirty: dict[str, HttpSessionPeer] = {}
-        self._ended: list[str] = []  # keys of sessions that are over
+        # Keys of sessions that are over; what does not fit while the store is away expires there.
+        self._ended = deque[str](maxlen=_MOST_ENDED)
         self._entries: dict[str, list[bytes]] = {}
         self._work = Background()
         self._wake = asyncio.Event()
@@ -210,8 +214,10 @@ class SessionWriter:
 
     async def _write(self) -> None:
         while self._ended:
-            await self._forget(self._ended[0])
-            del self._ended[0]
+            key = self._ended[0]
+            await self._forget(key)
+            with contextlib.suppress(ValueError):
+                self._ended.remove(key)
         while self._dirty:
             async with self._lock:
                 await self._write_dirty()

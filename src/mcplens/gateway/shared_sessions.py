@@ -14,9 +14,9 @@ import logging
 from collections import OrderedDict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
+from weakref import WeakValueDictionary
 
 from mcplens.errors import InspectorError, StoreUnavailable
-from mcplens.gateway.fan_out import wanted_of
 from mcplens.gateway.inbound_client import InboundClient
 from mcplens.gateway.received_forwards import not_owner
 from mcplens.gateway.refused import Refused
@@ -32,7 +32,6 @@ from mcplens.gateway.session_writer import SessionFacts, SessionWriter
 from mcplens.gateway.wire import members, text_of
 from mcplens.inbound.asgi import AsgiExchange, event
 from mcplens.inbound.http_peers import HttpSessionPeer
-from mcplens.inbound.peer import LISTEN
 from mcplens.inbound.session_sharing import StreamEntry, read_log
 from mcplens.protocol.frames import Frame, parse
 from mcplens.replicas.forwarder import Forwarder, NotOwner, OwnerGone, StreamBroken
@@ -74,7 +73,8 @@ class SharedSessions:
         self.handovers = SessionHandovers(gateway, self.writer)
         replica.on_forged.append(self._forged)
         self._owners: OrderedDict[str, str] = OrderedDict()  # session id -> replica, as last seen
-        self._locks: dict[str, asyncio.Lock] = {}
+        # Each is kept by those who have it or wait for it, so that there is one for a session.
+        self._locks = WeakValueDictionary[str, asyncio.Lock]()
 
     def __repr__(self) -> str:
         return f"<SharedSessions {self.writer!r}, {self.takeovers} taken over>"
@@ -96,20 +96,23 @@ class SharedSessions:
 
     def owner_of_stateless(self, frame: Frame) -> str | None:
         """The other replica that has the task or the suspended call which a request is about."""
-        named: list[str | None] = []
+        owner = None
         if frame.method in _OF_TASKS:
             task_id = text_of(members(frame.body).get("taskId"))
-            named.append(self._task_ids.first_owner(task_id) if task_id is not None else None)
-        elif frame.method == LISTEN:
-            ids = wanted_of(members(frame.body)).get("taskIds")
-            texts = [one for one in ids if isinstance(one, str)] if isinstance(ids, list) else []
-            named += [self._task_ids.first_owner(one) for one in texts]
+            owner = self._task_ids.first_owner(task_id) if task_id is not None else None
         elif b"requestState" in frame.raw:
             state = text_of(members(frame.body).get("requestState"))
-            named.append(self._states.first_owner(state) if state is not None else None)
-        if self._replica.id in named:
-            return None
-        return next((one for one in named if one is not None), None)
+            owner = self._states.first_owner(state) if state is not None else None
+        return None if owner == self._replica.id else owner
+
+    def tasks_elsewhere(self, task_ids: Iterable[str]) -> dict[str, list[str]]:
+        """Those of these tasks that other replicas have, by replica."""
+        found: dict[str, list[str]] = {}
+        for task_id in task_ids:
+            owner = self._task_ids.first_owner(task_id)
+            if owner is not None and owner != self._replica.id:
+                found.setdefault(owner, []).append(task_id)
+        return found
 
     async def serve_stateless(
         self, endpoint: StreamableHttp, exchange: AsgiExchange, body: bytes
@@ -262,14 +265,9 @@ class SharedSessions:
     ) -> None:
         """Become the owner of a session, if it is this caller's, and nobody else was faster."""
         session_id = search.session_id
-        lock = self._locks.setdefault(session_id, asyncio.Lock())
-        try:
-            async with lock:
-                if session_id not in endpoint.sessions:
-                    await self._take_over_once(search, owner, endpoint, exchange)
-        finally:
-            if not lock.locked():
-                self._locks.pop(session_id, None)
+        async with self._locks.setdefault(session_id, asyncio.Lock()):
+            if session_id not in endpoint.sessions:
+                await self._take_over_once(search, owner, endpoint, exchange)
 
     async def _take_over_once(
         self,

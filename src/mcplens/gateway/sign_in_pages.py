@@ -16,7 +16,6 @@ from mcplens.auth.addresses import canonical
 from mcplens.errors import InspectorError
 from mcplens.gateway import callers
 from mcplens.gateway.sign_in_links import CALLBACK_PATH, LINK_S, SIGN_IN_PATH, LinkProblem
-from mcplens.gateway.sign_outs import write_line
 from mcplens.inbound.asgi import AsgiExchange
 from mcplens.inbound.refusal import HTTP_REFUSAL, Refusal
 
@@ -122,7 +121,9 @@ class SignInPages:
         cookie = _cookie_of(exchange.headers.get("cookie", ""), self._cookie_name)
         returned = f"{self._links.public_url}{CALLBACK_PATH}?{exchange.query}"
         done = await self._links.finish(values.get("state", ""), cookie, returned)
-        write_line(self._gateway, "sign-in", done.caller, done.server_id, "by the user")
+        self._gateway.ledger.note(
+            "sign-in", "ok", "by the user", caller=done.caller, server_id=done.server_id
+        )
         text = (
             f"You are signed in to {done.server_id}. You can close this window. To sign out "
             "again, ask your client to call the tool sign_out of this server."

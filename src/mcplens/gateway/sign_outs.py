@@ -8,16 +8,15 @@ sign-outs are lines of the audit log. Called by sign_in_pages.py, operation_page
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from mcplens.auth.token_requests import revoke
 from mcplens.errors import InspectorError
-from mcplens.gateway import callers
-from mcplens.gateway.audit_log import AuditLine
 from mcplens.gateway.sealed_store import SealedStore
 from mcplens.gateway.user_tokens import KeptSignIn, UserTokens, kept_sign_ins
+from mcplens.known_secrets import known_secrets
 
 if TYPE_CHECKING:
     from mcplens.auth.steps import SignIn
@@ -76,8 +75,11 @@ class SignOuts:
         self._on_done(caller, server_id)
         if kept is None:
             return SignedOut(server_id, was_signed_in=False)
+        # Perhaps no session of this replica has used it, and its issuer may repeat it.
+        known_secrets.learn_issued(kept.tokens.access_token, kept.tokens.refresh_token)
         done = await self._revoked(caller, server_id, server_url, kept)
-        write_line(gateway, "sign-out", caller, server_id, f"by {by}: {done.text}")
+        reason = f"by {by}: {done.text}"
+        gateway.ledger.note("sign-out", "ok", reason, caller=caller, server_id=server_id)
         return done
 
     async def _revoked(
@@ -93,33 +95,3 @@ class SignOuts:
         except InspectorError as error:
             return SignedOut(server_id, was_signed_in=True, problem=error.message)
         return SignedOut(server_id, was_signed_in=True, is_revoked=is_revoked)
-
-
-def write_line(
-    gateway: Gateway,
-    method: Literal["sign-in", "sign-out"],
-    caller: str,
-    server_id: str,
-    reason: str,
-) -> None:
-    """Write into the audit log that a user signed in or out."""
-    if gateway.audit_log is not None:
-        gateway.audit_log.add(
-            AuditLine(
-                time=gateway.clock.wall(),
-                run=gateway.bus.run_id,
-                seq=0,
-                client="",
-                client_id="",
-                path="",
-                method=method,
-                name=None,
-                server=server_id,
-                outcome="ok",
-                seconds=0.0,
-                request_bytes=0,
-                answer_bytes=0,
-                caller=callers.name_of(caller),
-                reason=reason,
-            )
-        )

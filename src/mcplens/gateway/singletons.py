@@ -215,7 +215,7 @@ class Singletons(ServerListener):
         self._is_stopping = True
         self._unlisten()
         await self._work.ended()
-        for known in self._known.values():
+        for known in [*self._known.values()]:  # a change of the configuration may take one out
             await self._give_up(known)
         self._known.clear()
         self._servers.gate = lambda _: None

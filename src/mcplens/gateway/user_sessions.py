@@ -1,28 +1,24 @@
 """Sessions for one user alone, with servers to which each user signs in (`auth.perUser`).
 
 A user is one caller of access control: somebody of the identity provider, or the holder of a named
-token. What a session offers is published to that user only, with a tool to sign out; a user who is
-not signed in sees one tool in its place, which offers the sign-in, as any call does. Owned by
-gateway.py.
+token. What a session offers is published to that user only (user_catalogs.py). Knows who signed in
+and out, here and at other replicas. Owned by gateway.py.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
+from weakref import WeakValueDictionary
 
 from mcplens.auth.addresses import canonical
 from mcplens.clock import Timer, within
 from mcplens.downstream.listener import ServerListener
-from mcplens.downstream.result import Failure
 from mcplens.downstream.server_connection import ServerConnection
-from mcplens.errors import InspectorError, StoreUnavailable
-from mcplens.gateway import callers
-from mcplens.gateway.catalog import KINDS, ServerLists, ViewCatalog
+from mcplens.errors import InspectorError
+from mcplens.gateway.catalog import KINDS
 from mcplens.gateway.inbound_call import admits, opened
-from mcplens.gateway.live_lists import lists_of
-from mcplens.gateway.names import Original
 from mcplens.gateway.notification_tracing import heard
 from mcplens.gateway.sealed_store import SealedStore, place_of
 from mcplens.gateway.sign_in_links import SignInLinks
@@ -30,8 +26,9 @@ from mcplens.gateway.sign_in_offers import offer_sign_in
 from mcplens.gateway.sign_in_pages import SignInPages
 from mcplens.gateway.sign_outs import SignOuts
 from mcplens.gateway.task_notifications import pass_progress_on, pass_status_on
+from mcplens.gateway.user_catalogs import UserCatalogs
 from mcplens.gateway.user_tokens import UserTokens
-from mcplens.gateway.user_tools import UserTools, sign_in_lists, with_sign_out
+from mcplens.gateway.user_tools import UserTools
 from mcplens.gateway.users import NOT_ACCEPTED, user_of
 from mcplens.protocol.frames import Frame
 from mcplens.session.attribution import Link
@@ -40,14 +37,11 @@ if TYPE_CHECKING:
     from mcplens.gateway.gateway import Gateway
     from mcplens.gateway.inbound_call import InboundCall
     from mcplens.gateway.inbound_client import InboundClient
-    from mcplens.gateway.view_handler import ViewHandler
 
 # A session that nobody used for so long is closed; the next call opens it again.
 IDLE_S: Final = 900.0
 # Sessions at once; beyond it the one that was idle longest is closed.
 MOST_SESSIONS: Final = 500
-# Catalogs of users that are remembered.
-_MOST_CATALOGS: Final = 500
 _SIGNED_IN: Final = "user-signed-in"
 _SIGNED_OUT: Final = "user-signed-out"
 _NOT_PASSED_ON: Final = frozenset({
@@ -82,15 +76,14 @@ class UserSessions:
         self.sign_outs = SignOuts(gateway, sealed, self.links, self._signed_out)
         self.pages = SignInPages(gateway, self.links, self.sign_outs)
         self.tools = UserTools(self)
+        self.catalogs = UserCatalogs(gateway, self)
         self._gateway = gateway
         self._sealed = sealed
         self._sessions: dict[_Key, ServerConnection] = {}  # the one used last is last
         self._used_at: dict[_Key, float] = {}
         self._with_token: set[_Key] = set()  # sessions whose user had a token when they were used
-        self._waiting: dict[str, asyncio.Event] = {}  # for sign-ins, by digest
-        self._revisions: dict[str, int] = {}  # by caller: counts changes of what they see
-        self._catalogs: dict[tuple[str, str], tuple[ViewCatalog, int, ViewCatalog]] = {}
-        self._former: dict[tuple[str, str], ViewCatalog] = {}  # when the user was signed in
+        # For sign-ins, by digest; each is kept by those who wait for it.
+        self._waiting = WeakValueDictionary[str, asyncio.Event]()
         self._timer: Timer | None = None
         subscribe = sealed.store.subscribe
         self._unsubscribe = (
@@ -115,12 +108,12 @@ class UserSessions:
             InspectorError: there is no connection.
         """
         caller = user_of(call.client, connection)
-        own = await self._own(caller, connection)
+        own = self.own(caller, connection)
         if own.introduction is not None and own.live.client is not None:
             return own
         if not await self.has_token(caller, connection):
             await offer_sign_in(self, call, connection.server_id)
-        own = await self._own(caller, connection)  # a sign-in meanwhile closed one without a token
+        own = self.own(caller, connection)  # a sign-in meanwhile closed one without a token
         try:
             await opened(own)
         except InspectorError as error:
@@ -128,7 +121,7 @@ class UserSessions:
                 raise
             await self.forget(caller, connection)
             await offer_sign_in(self, call, connection.server_id)
-            own = await self._own(caller, connection)
+            own = self.own(caller, connection)
             await opened(own)
         return own
 
@@ -140,20 +133,22 @@ class UserSessions:
             Refused: the caller is not one user.
         """
         caller = user_of(client, connection)
-        own = await self._own(caller, connection)
+        own = self.own(caller, connection)
         if own.introduction is None or own.live.client is None:
             if not await self.has_token(caller, connection):
                 text = f"{connection.server_id} wants each user to sign in; call one of its tools"
                 raise InspectorError("AUTHENTICATION_FAILED", text)
-            own = await self._own(caller, connection)
+            own = self.own(caller, connection)
             await opened(own)
         return own
 
-    async def _own(self, caller: str, connection: ServerConnection) -> ServerConnection:
+    def own(self, caller: str, connection: ServerConnection) -> ServerConnection:
+        """The session of a user with a server, made if there is none; it may not be open."""
         key = (caller, connection.server_id)
         own = self._sessions.pop(key, None)
         if own is not None and own.entry is not connection.entry:
-            await own.close()  # it is configured otherwise by now
+            # It is configured otherwise by now. Not waited for: another call would make one too.
+            self._gateway.spawn(own.close(), "close a user's session")
             own = None
         if own is None:
             tokens = self._tokens(caller, connection.server_id)
@@ -200,7 +195,9 @@ class UserSessions:
         self._timer = None
         now = self._gateway.clock.monotonic()
         for key, used_at in list(self._used_at.items()):
-            if now - used_at >= IDLE_S:
+            if self._sessions[key].is_in_use:
+                self._used_at[key] = now
+            elif now - used_at >= IDLE_S:
                 self._close_soon(key)
         self._watch()
 
@@ -249,10 +246,10 @@ class UserSessions:
         for digest, event in list(self._waiting.items()):
             if message is None or digest == message.decode():
                 event.set()
-                del self._waiting[digest]
+                self._waiting.pop(digest, None)
         users = {client.peer.caller for client in self._gateway.clients.values()}
         for caller in users | {key[0] for key in self._sessions}:
-            for connection in self._per_user():
+            for connection in self.per_user():
                 server_id = connection.server_id
                 if message is not None and _digest(caller, server_id) != message.decode():
                     continue
@@ -288,50 +285,9 @@ class UserSessions:
 
     # -- what users see ----------------------------------------------------------------------------
 
-    def _per_user(self) -> list[ServerConnection]:
+    def per_user(self) -> list[ServerConnection]:
+        """The servers that each user signs in to."""
         return [one for one in self._gateway.usable() if one.entry.is_per_user]
-
-    async def catalog(self, handler: ViewHandler, client: InboundClient) -> ViewCatalog:
-        """What a view shows to the user of a client."""
-        base, caller = handler.catalog, client.peer.caller
-        wanted = [one for one in self._per_user() if handler.shows(one.server_id)]
-        if not wanted or not callers.is_user(caller):
-            return base
-        revision = self._revisions.get(caller, 0)
-        known = self._catalogs.get((caller, handler.path))
-        if known is not None and known[0] is base and known[1] == revision:
-            return known[2]
-        lists = [await self._lists(caller, connection) for connection in wanted]
-        found = self._gateway.catalog(handler.view, lists)
-        if len(self._catalogs) >= _MOST_CATALOGS:
-            self._catalogs.clear()
-            self._former.clear()
-        key = (caller, handler.path)
-        if self._revisions.get(caller, 0) == revision:
-            self._catalogs[key] = (base, revision, found)
-        if any(self.is_open(caller, connection) for connection in wanted):
-            self._former[key] = found
-        return found
-
-    def find_former(
-        self, handler: ViewHandler, call: InboundCall, kind: Literal["tools", "prompts"], name: str
-    ) -> Original | None:
-        """What a name means that a user's catalog has not, for want of a sign-in.
-
-        It was shown when the user was signed in, or it names its server.
-        """
-        caller = call.client.peer.caller
-        former = self._former.get((caller, handler.path))
-        original = None if former is None else former.find(kind, name)
-        servers = [one for one in self._per_user() if handler.shows(one.server_id)]
-        closed = [one.server_id for one in servers if not self.is_open(caller, one)]
-        if original is not None and original.server_id in closed:
-            return original
-        separators = {":", handler.view.separator} - {"none"}
-        for prefix, server_id in ((one + mark, one) for one in closed for mark in separators):
-            if name.startswith(prefix) and name != prefix:
-                return Original(server_id, name.removeprefix(prefix))
-        return None
 
     def find(self, caller: str, server_id: str) -> ServerConnection | None:
         """The session of a user with a server, open or not."""
@@ -342,44 +298,14 @@ class UserSessions:
         own = self.find(caller, connection.server_id)
         return own is not None and own.introduction is not None
 
-    def known_catalog(self, handler: ViewHandler, caller: str) -> ViewCatalog:
-        """What the user was shown last."""
-        known = self._catalogs.get((caller, handler.path))
-        return handler.catalog if known is None else known[2]
-
-    async def _lists(self, caller: str, connection: ServerConnection) -> ServerLists:
-        """What a user's session offers; of one that is not signed in, the tool to sign in."""
-        try:
-            is_signed_in = await self.has_token(caller, connection)
-        except StoreUnavailable:
-            is_signed_in = self.is_open(caller, connection)
-        own = await self._own(caller, connection)
-        if is_signed_in and own.introduction is None:
-            is_signed_in = await self._fetched(caller, connection, own)
-        if not is_signed_in:
-            return sign_in_lists(connection.server_id)
-        return with_sign_out(lists_of(own, self._gateway.clock.wall()))
-
-    async def _fetched(
-        self, caller: str, connection: ServerConnection, own: ServerConnection
-    ) -> bool:
-        """Fetch lists within the startup budget, or later; False if the token is refused."""
-        fetching = self._gateway.spawn(own.get_capabilities(), "fetch a user's lists")
-
-        async def wait() -> None:
-            await asyncio.wait([fetching])
-
-        with contextlib.suppress(TimeoutError):
-            await within(self._gateway.clock, self._gateway.settings.startup_budget_s, wait())
-        result = fetching.result() if fetching.done() and not fetching.cancelled() else None
-        if isinstance(result, Failure) and result.error.code in NOT_ACCEPTED:
-            await self.forget(caller, connection)
-            return False
-        return True
+    def publish_anew(self) -> None:
+        """What views show of the same lists may have changed."""
+        for caller, server_id in [*self._sessions]:
+            self.changed(caller, server_id)
 
     def changed(self, caller: str, server_id: str) -> None:
         """What a user sees of a server changed: the user's clients are told."""
-        self._revisions[caller] = self._revisions.get(caller, 0) + 1
+        self.catalogs.changed(caller)
         for kind in KINDS:
             self._gateway.fan_out.list_changed_for(caller, server_id, kind)
 

@@ -35,7 +35,7 @@ def sign_in_lists(server_id: str) -> ServerLists:
         "where the user signs in; the tools of the server are listed then.",
         {"readOnlyHint": True, "openWorldHint": True},
     )
-    return ServerLists(server_id=server_id, tools=ServerList((tool,)))
+    return ServerLists(server_id=server_id, tools=ServerList(own=(tool,)))
 
 
 def with_sign_out(lists: ServerLists) -> ServerLists:
@@ -51,9 +51,7 @@ def with_sign_out(lists: ServerLists) -> ServerLists:
         "account there. It gives the address where the user confirms it.",
         {"readOnlyHint": True, "openWorldHint": True},
     )
-    sources = (*tools.sources, tool) if tools.sources else ()
-    added = msgspec.structs.replace(tools, items=(*tools.items, tool), sources=sources)
-    return msgspec.structs.replace(lists, tools=added)
+    return msgspec.structs.replace(lists, tools=msgspec.structs.replace(tools, own=(tool,)))
 
 
 class UserTools:

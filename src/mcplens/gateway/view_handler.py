@@ -113,13 +113,13 @@ class ViewHandler(InboundHandler):
 
     def server_of_uri(self, uri: str, caller: str) -> str | None:
         sessions = self.gateway.users.sessions
-        catalog = self.catalog if sessions is None else sessions.known_catalog(self, caller)
+        catalog = self.catalog if sessions is None else sessions.catalogs.last(self, caller)
         return catalog.owner_of(uri)
 
     async def catalog_for(self, call: InboundCall) -> ViewCatalog:
         """What this view shows to the user of a call."""
         sessions = self.gateway.users.sessions
-        return self.catalog if sessions is None else await sessions.catalog(self, call.client)
+        return self.catalog if sessions is None else await sessions.catalogs.of(self, call.client)
 
     # -- requests ----------------------------------------------------------------------------------
 
@@ -179,7 +179,13 @@ class ViewHandler(InboundHandler):
             call.reason = HELD
         sessions = self.gateway.users.sessions
         if original is None and sessions is not None:
-            original = sessions.find_former(self, call, kind, name)
+            original = sessions.catalogs.find_former(self, call, kind, name)
+            if original is not None and self._holds(call, original):
+                connection = self._connection(original.server_id)
+                catalog = await sessions.catalogs.after_sign_in(self, call, connection)
+                original = catalog.find(kind, name)
+                if original is None and catalog.is_held(kind, name):
+                    call.reason = HELD
         if original is None and not call.reason:
             await self.gateway.list_search.search(lambda: self.catalog.find(kind, name) is not None)
             catalog = await self.catalog_for(call)
@@ -189,6 +195,13 @@ class ViewHandler(InboundHandler):
             names = catalog.published_names(kind)
             raise Refused(INVALID_PARAMS, unknown_name(word, name, names))
         return original
+
+    def _holds(self, call: InboundCall, original: Original) -> bool:
+        """Whether a user's tool or prompt may be held back here: no list of theirs has it yet."""
+        approvals, sessions = self.gateway.approvals, self.gateway.users.sessions
+        if approvals is None or approvals.mode_of(self.view) != "hold" or sessions is None:
+            return False
+        return not sessions.tools.has(call, self._connection(original.server_id), original.name)
 
     def find_tool(self, name: str) -> tuple[ServerConnection, str] | None:
         original = self.catalog.find("tools", name)

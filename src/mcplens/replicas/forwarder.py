@@ -1,22 +1,22 @@
 """Passes a whole HTTP exchange on to the replica that owns what it is about, and the answer back.
 
 One pooled HTTP client for all replicas. Whether the owner may have acted on a request that has no
-answer is what callers need to know: `OwnerGone.was_sent`. Called by gateway/shared_sessions.py.
+answer is what callers need to know: `OwnerGone.was_sent`. Called by gateway/shared_sessions.py and
+gateway/remote_tasks.py.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Final, Protocol
 from urllib.parse import urlsplit
 
 import aiohttp
 from yarl import URL
 
 from mcplens.clock import Clock
-from mcplens.inbound.asgi import AsgiExchange
 from mcplens.inbound.exchange import EVENT_STREAM
 from mcplens.replicas.replica import Presence, Replica
 from mcplens.replicas.request_proofs import (
@@ -24,11 +24,16 @@ from mcplens.replicas.request_proofs import (
     PROOF_HEADER,
     passed_headers,
 )
+from mcplens.transports.http_connection import IdleBoundConnector
 
 # Replicas are near each other.
 _CONNECT_S: Final = 3.0
 # Well below the time for which our own server keeps idle connections.
 _KEEPALIVE_S: Final = 30.0
+# To one replica. A call that begins takes the connection of one that has ended: few are ever idle
+# while there is much to do, and each costs a file on both sides.
+_MOST_IDLE: Final = 32
+# To all replicas: a call or stream that is passed on has one to itself, and as many are served.
 _CONNECTIONS: Final = 10_000
 # Headers of an answer that are passed back, beside its type.
 _ANSWER_HEADERS: Final = ("Mcp-Session-Id", "Retry-After", "Allow", "WWW-Authenticate")
@@ -49,6 +54,36 @@ class NotOwner(Exception):
 
 class StreamBroken(Exception):
     """The answer broke off after it had begun."""
+
+
+class ForwardedExchange(Protocol):
+    """A request to pass on, and where the owner's answer goes: mostly a client's own exchange."""
+
+    @property
+    def method(self) -> str: ...
+    @property
+    def target(self) -> str: ...
+    @property
+    def headers(self) -> Mapping[str, str]: ...
+    @property
+    def caller(self) -> str: ...
+    @property
+    def has_begun(self) -> bool:
+        """Whether any of the answer has come."""
+
+    async def respond(
+        self, status: int, body: bytes, content_type: str, headers: Mapping[str, str]
+    ) -> None:
+        """The whole answer."""
+
+    async def open_events(self, headers: Mapping[str, str]) -> None:
+        """The answer is a stream."""
+
+    async def write(self, chunk: bytes) -> None:
+        """A part of the stream."""
+
+    async def end(self) -> None:
+        """The end of the stream."""
 
 
 class Forwarder:
@@ -75,20 +110,25 @@ class Forwarder:
 
     def _client(self) -> aiohttp.ClientSession:
         if self._session is None:
-            connector = aiohttp.TCPConnector(
-                limit=_CONNECTIONS, keepalive_timeout=_KEEPALIVE_S, use_dns_cache=True
+            connector = IdleBoundConnector(
+                most_idle=_MOST_IDLE, limit=_CONNECTIONS, keepalive_timeout=_KEEPALIVE_S
             )
             self._session = aiohttp.ClientSession(
                 connector=connector,
-                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S),
+                # `connect` also limits the wait for a connection while none is free.
+                timeout=aiohttp.ClientTimeout(
+                    total=None, connect=_CONNECT_S, sock_connect=_CONNECT_S
+                ),
                 auto_decompress=False,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 skip_auto_headers=("User-Agent", "Accept-Encoding"),
             )
         return self._session
 
-    async def forward(self, owner: Presence, exchange: AsgiExchange, body: bytes) -> None:
-        """Have the owner answer.
+    async def forward(
+        self, owner: Presence, exchange: ForwardedExchange, body: bytes, *, is_work: bool = True
+    ) -> None:
+        """Have the owner answer; `is_work`: a replica that ends waits for the answer of a POST.
 
         Raises:
             OwnerGone: it did not answer; nothing was sent to the client.
@@ -107,7 +147,8 @@ class Forwarder:
             now=self._clock.wall(),
         )
         self.count += 1
-        self._began(exchange.method)
+        is_awaited = is_work and exchange.method == "POST"
+        self._began(is_awaited)
         try:
             with self._watched(owner.id) as limit:
                 async with limit:
@@ -119,15 +160,15 @@ class Forwarder:
                 raise StreamBroken(str(problem)) from None
             raise OwnerGone(str(problem) or "it is gone", was_sent=True) from None
         finally:
-            self._ended(exchange.method)
+            self._ended(is_awaited)
 
-    def _began(self, method: str) -> None:
-        if method == "POST":
+    def _began(self, is_awaited: bool) -> None:
+        if is_awaited:
             self.posts += 1
             self.idle.clear()
 
-    def _ended(self, method: str) -> None:
-        if method == "POST":
+    def _ended(self, is_awaited: bool) -> None:
+        if is_awaited:
             self.posts -= 1
             if self.posts == 0:
                 self.idle.set()
@@ -135,7 +176,7 @@ class Forwarder:
     async def _exchange(
         self,
         owner: Presence,
-        exchange: AsgiExchange,
+        exchange: ForwardedExchange,
         target: str,
         headers: dict[str, str],
         body: bytes,

@@ -45,7 +45,9 @@ from mcplens.replicas.state_store import (
 
 _log = logging.getLogger("mcplens.replicas")
 
-# Enough for the operations that are under way at once; others wait for one of them.
+# Enough for the operations that are under way at once; others wait for one of them. They stay
+# open: so few cost nothing, and the replica's own presence uses one every 1.5 s. One that the store
+# closed (`timeout` of its configuration) is opened again before it is used.
 _CONNECTIONS: Final = 16
 # Tries to reach a store that is down: soon at first, since a restart takes a moment.
 _FIRST_RETRY_S: Final = 0.1

@@ -95,6 +95,8 @@ class Replica:
         self._signing = SigningKeys(keys, "presence")
         self._forged: set[str] = set()
         self._has_joined = False
+        self._looks = 0  # that have begun
+        self._seen = 0  # the one whose answer counts
         self._is_retired = False
         self._unsubscribe: Callable[[], None] | None = None
         self._recovering_until = -1.0
@@ -227,9 +229,15 @@ class Replica:
         Raises:
             StoreUnavailable: it cannot be known.
         """
+        self._looks += 1
+        number = self._looks
         members = await self.store.members(GROUP)
         if self._has_joined and self.id not in members:
             self._forgotten()
+        left = await self.store.members(_LEFT) if self.others.keys() - members.keys() else {}
+        if number < self._seen:
+            return  # one that began later was faster, and has seen more
+        self._seen = number
         found = dict(self.others) if self.is_recovering else {}
         for member, value in members.items():
             presence = self._read(member, value) if member != self.id else None
@@ -237,7 +245,6 @@ class Replica:
                 found[member] = presence
         before = self.others
         missing = before.keys() - found.keys()
-        left = await self.store.members(_LEFT) if missing else {}
         self.others = found
         self._remember_gone([before[one] for one in missing if one not in left])
         for gone in missing:

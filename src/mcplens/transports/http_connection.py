@@ -16,6 +16,8 @@ from aiohttp.client_proto import ResponseHandler
 from aiohttp.http_exceptions import ContentEncodingError, HttpProcessingError
 
 if TYPE_CHECKING:
+    from aiohttp.client_reqrep import ConnectionKey
+
     from mcplens.transports.private_networks import PublicNetworkGuard
 
 _BREAKS: Final = {
@@ -35,6 +37,24 @@ class HttpConnection(ResponseHandler):
         body = self._payload
         if isinstance(exc, HttpProcessingError) and body is not None and not body.is_eof():
             body.set_exception(ClientPayloadError(f"what follows is not valid HTTP: {exc.message}"))
+
+
+class IdleBoundConnector(TCPConnector):
+    """Keeps so many idle connections to one address at most, and closes the others at once.
+
+    The library takes the connection that is idle longest, so that steady traffic uses all of them
+    in turn, and as many as a burst needed would stay open for ever.
+    """
+
+    def __init__(self, *, most_idle: int, **options: Any) -> None:
+        super().__init__(**options)
+        self._most_idle = most_idle
+
+    def _release(
+        self, key: ConnectionKey, protocol: ResponseHandler, *, should_close: bool = False
+    ) -> None:
+        is_enough = len(self._conns.get(key, ())) >= self._most_idle
+        super()._release(key, protocol, should_close=should_close or is_enough)
 
 
 def connector(tls: ssl.SSLContext | None, guard: PublicNetworkGuard | None = None) -> TCPConnector:

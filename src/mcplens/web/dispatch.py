@@ -26,8 +26,10 @@ from mcplens.web.api import (
     exact_bytes,
     example_arguments,
     gateway,
+    gateway_entries,
     history,
     patterns,
+    published_views,
     questions,
     runs,
     server_entries,
@@ -45,9 +47,9 @@ from mcplens.workspace.workspace import Workspace
 # They register their commands when they are imported.
 SUBJECTS: Final = (
     answer_settings, approvals, apps, auth, calls, catalog, collection_runs, collections,
-    confirmation, doctor, exact_bytes, example_arguments, gateway, history, patterns, questions,
-    runs, server_entries, server_export, servers, settings, skills, taps, tasks,
-    user_sign_ins,
+    confirmation, doctor, exact_bytes, example_arguments, gateway, gateway_entries, history,
+    patterns, published_views, questions, runs, server_entries, server_export, servers, settings,
+    skills, taps, tasks, user_sign_ins,
 )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from mcplens.contracts.change_rules import ChangeClass
 from mcplens.errors import InspectorError
 from mcplens.gateway.approvals import Approvals
 from mcplens.gateway.pinned_definitions import WORDS, PinnedDefinition, Subject, changes_between
+from mcplens.web.api.gateway import running_gateway
 from mcplens.web.registry import Command, command
 from mcplens.workspace.workspace import Workspace
 
@@ -100,10 +101,7 @@ async def approve_definitions(workspace: Workspace, command: ApproveDefinitions)
 
 
 def _approvals(workspace: Workspace) -> Approvals:
-    service = workspace.gateway.service
-    if service is None:
-        raise InspectorError("INVALID_REQUEST", "the gateway is off")
-    return service.approvals
+    return running_gateway(workspace).approvals
 
 
 def _view(approvals: Approvals) -> ApprovalView:

@@ -1,27 +1,17 @@
-"""The gateway as the page shows it: on or off, its clients, views, limits and audit log.
+"""The gateway as the page shows it: on or off, its clients, servers, limits and audit log.
 
-Tokens are never part of a view that is pushed to pages; a command reveals them to the page that
-asks. The parts that can be large (what views hide, the audit log) are fetched by commands.
+What views publish is in published_views.py, what other clients are configured with in
+gateway_entries.py. The audit log can be large, and is fetched by a command.
 """
 
 from __future__ import annotations
 
-import shlex
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from mcplens.config.gateway_entries import (
-    DEFAULT_NAME,
-    GATEWAY_CLIENTS,
-    STARTS_COMMANDS,
-    GatewayLink,
-    command_link,
-    gateway_snippet,
-)
-from mcplens.config.tool_entries import client_title
 from mcplens.downstream.server_connection import ServerConnection
 from mcplens.errors import InspectorError
 from mcplens.gateway import callers
@@ -30,19 +20,14 @@ from mcplens.gateway.gateway import Gateway
 from mcplens.gateway.replica_status import ReplicaStatus, replica_status
 from mcplens.gateway.server_places import WAITING_CALLS
 from mcplens.gateway.service import GatewayService, inbound_limits
-from mcplens.gateway.view_handler import ViewHandler
 from mcplens.inbound.limits import Limits
 from mcplens.web.api.errors import ErrorView, error_view
 from mcplens.web.registry import Command, command, latest_view
 from mcplens.web.thread_pool import run_in_thread
 from mcplens.workspace.workspace import Workspace
 
-# Enough to see a pattern; the counts are of all.
-_MOST_HIDDEN: Final = 500
 _MOST_CLIENTS: Final = 200
 _MOST_LINES: Final = 200
-# Stands for a token until it is asked for.
-MASK: Final = "••••••••"
 _PIPES: Final = "stdio"
 
 
@@ -298,150 +283,16 @@ async def turn_gateway_off(workspace: Workspace, command: TurnGatewayOff) -> Gat
     return gateway_view(workspace)
 
 
-def _running(workspace: Workspace) -> GatewayService:
+def running_gateway(workspace: Workspace) -> GatewayService:
+    """The gateway of this process.
+
+    Raises:
+        InspectorError: it is off.
+    """
     service = workspace.gateway.service
     if service is None:
         raise InspectorError("INVALID_REQUEST", "the gateway is off")
     return service
-
-
-# -- views -------------------------------------------------------------------------------------
-
-
-class HiddenView(msgspec.Struct, frozen=True):
-    """Something that a view does not show, and why."""
-
-    kind: str
-    server_id: str
-    name: str
-    reason: str
-
-
-class PublishedView(msgspec.Struct, frozen=True):
-    """A view at its path. The one without a name shows everything.
-
-    `hidden` has the first of what it does not show, `hidden_count` counts all; `problems` says
-    which names collided or were left out.
-    """
-
-    name: str
-    path: str
-    url: str | None
-    has_own_token: bool
-    tools: int
-    prompts: int
-    resources: int
-    hidden: list[HiddenView]
-    hidden_count: int
-    problems: list[str]
-
-
-class PublishedViews(Command, frozen=True, kw_only=True):
-    """What each view publishes and hides."""
-
-
-@command
-async def published_views(workspace: Workspace, command: PublishedViews) -> list[PublishedView]:
-    service = _running(workspace)
-    handlers = [one for one in service.gateway.handlers if isinstance(one, ViewHandler)]
-    handlers.sort(key=lambda one: one.path)
-    return [_published(service, handler) for handler in handlers]
-
-
-def _published(service: GatewayService, handler: ViewHandler) -> PublishedView:
-    catalog, view, address = handler.catalog, handler.view, service.address
-    items = catalog.items
-    hidden = [
-        HiddenView(one.kind, one.server_id, one.name, one.reason)
-        for one in catalog.hidden[:_MOST_HIDDEN]
-    ]
-    return PublishedView(
-        view.name,
-        handler.path,
-        address.url(handler.path) if address is not None else None,
-        view.token is not None,
-        len(items["tools"]),
-        len(items["prompts"]),
-        len(items["resources"]) + len(items["resource_templates"]),
-        hidden,
-        len(catalog.hidden),
-        list(catalog.problems)[:_MOST_HIDDEN],
-    )
-
-
-# -- for clients -------------------------------------------------------------------------------
-
-
-class GatewayEntryView(msgspec.Struct, frozen=True):
-    """The gateway as a client's configuration has it, and the command that writes it there.
-
-    `command` is null where the port is not fixed: the entry would be wrong after a restart.
-    """
-
-    client: str
-    title: str
-    text: str
-    command: str | None
-
-
-class GatewayEntries(Command, frozen=True, kw_only=True):
-    """The entry for each client; the token is masked unless `is_revealed`."""
-
-    path: str = "/mcp"
-    is_revealed: bool = False
-
-
-class GatewayToken(Command, frozen=True, kw_only=True):
-    """The bearer token that opens a path of the gateway; null if none is asked for."""
-
-    path: str = "/mcp"
-
-
-@command
-async def gateway_token(workspace: Workspace, command: GatewayToken) -> str | None:
-    return _token(_running(workspace), command.path)
-
-
-@command
-async def gateway_entries(workspace: Workspace, command: GatewayEntries) -> list[GatewayEntryView]:
-    service = _running(workspace)
-    if service.address is None:
-        return []
-    token = _token(service, command.path) or ""
-    if token and not command.is_revealed:
-        token = MASK
-    link = GatewayLink(url=service.address.url(command.path), token=token)
-    view = _view_at(service, command.path)
-    return [_entry(service, client, link, view) for client in GATEWAY_CLIENTS]
-
-
-def _entry(
-    service: GatewayService, client: str, link: GatewayLink, view: str | None
-) -> GatewayEntryView:
-    words = ["mcplens", "gateway", "install", client]
-    options = [] if view is None else ["--view", view]
-    if client in STARTS_COMMANDS:
-        link = command_link(options)
-    elif service.address is not None and not service.is_port_fixed:
-        words = []
-    elif service.address is not None:
-        options = ["--listen", f"{service.address.host}:{service.address.port}", *options]
-    text = gateway_snippet(client, DEFAULT_NAME, link)
-    command = shlex.join([*words, *options]) if words else None
-    return GatewayEntryView(client, client_title(client), text, command)
-
-
-def _token(service: GatewayService, path: str) -> str | None:
-    handler = service.gateway.handler_at(path)
-    own = handler.view.token if isinstance(handler, ViewHandler) else None
-    return own or service.token
-
-
-def _view_at(service: GatewayService, path: str) -> str | None:
-    handler = service.gateway.handler_at(path)
-    if not isinstance(handler, ViewHandler):
-        raise InspectorError("INVALID_REQUEST", f"the gateway has no view at {path}")
-    return None if path == "/mcp" else handler.view.name
 
 
 # -- the audit log -----------------------------------------------------------------------------
@@ -463,7 +314,7 @@ class GatewayAudit(Command, frozen=True, kw_only=True):
 
 @command
 async def gateway_audit(workspace: Workspace, command: GatewayAudit) -> AuditView:
-    log = _running(workspace).gateway.audit_log
+    log = running_gateway(workspace).gateway.audit_log
     if log is None:
         return AuditView(None, None, [])
     count = max(1, min(command.count, _MOST_LINES))
