@@ -7,11 +7,18 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from mcplens.known_secrets import known_secrets
 
 from .signals import stop_inheriting_ignored_signals
 from .suite import order
+
+# How long an example takes says more about the machine than about the code.
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 
 def pytest_configure() -> None:

@@ -78,6 +78,7 @@ export default defineConfig(({ mode }) => ({
     setupFiles: ["src/testing/setup.ts"],
     // Bounds a test that hangs; a busy machine is no failure.
     testTimeout: 60_000,
+    hookTimeout: 60_000,
     server: { deps: { inline: [/@rjsf\//] } },
     // Loading the modules of the page costs more than most tests: files share them, except those
     // that put other modules in their place.

@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mcplens.collections.yaml_text import dump
@@ -87,7 +87,6 @@ _JSON = st.recursive(
 )  # fmt: skip
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(value=_JSON)
 def test_every_value_is_written_so_that_it_is_read_again(value: Any) -> None:
     text = dump({"value": value})

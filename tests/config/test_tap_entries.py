@@ -274,7 +274,7 @@ _GAPS = st.sampled_from(["", " ", "\n", "\r\n  ", ' /* c, " */ ', " // x ]\n"])
 _WORDS = st.lists(st.text(max_size=4), max_size=3)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(gaps=st.lists(_GAPS, min_size=30, max_size=30), words=_WORDS, has_args=st.booleans())
 def test_any_layout_is_restored(gaps: list[str], words: list[str], has_args: bool) -> None:
     spaces = iter(gaps)

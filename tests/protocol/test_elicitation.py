@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mcplens.protocol import elicitation, form_fields, url_checks
@@ -291,7 +291,6 @@ SCHEMAS = st.recursive(
 )
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(SCHEMAS, JSON)
 def test_anything_can_be_asked_and_answered(schema: Any, content: Any) -> None:
     for one in (schema, {"type": "object", "properties": {"a": schema}}):

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mcplens.protocol.form_fields import Field, fields_of, from_text
@@ -197,7 +197,6 @@ SCHEMAS = st.recursive(
 )
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(SCHEMAS, st.text(max_size=8))
 def test_any_schema_has_fields_and_any_text_a_value_or_none(schema: Any, text: str) -> None:
     for one in (schema, {"type": "object", "properties": {"a": schema}}):
@@ -208,7 +207,6 @@ def test_any_schema_has_fields_and_any_text_a_value_or_none(schema: Any, text: s
                 continue
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(st.integers(-(2**63) + 1, 2**63 - 1))
 def test_any_number_that_json_carries_can_be_typed(value: int) -> None:
     typed = from_text(field({"type": "integer"}), str(value))

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mcplens.protocol.roots import Root, path_of, root_of, to_wire
@@ -160,7 +160,6 @@ def test_a_name_is_sent_only_if_there_is_one() -> None:
     assert to_wire(Root("file:///srv")) == {"uri": "file:///srv"}
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(st.text(), st.sampled_from(["posix", "nt"]), st.sampled_from(["", "/", "file:///", "C:\\"]))
 def test_any_text_is_a_root_or_refused(text: str, platform: str, start: str) -> None:
     cwd = "C:\\stuff" if platform == "nt" else "/stuff"
@@ -176,7 +175,6 @@ def test_any_text_is_a_root_or_refused(text: str, platform: str, start: str) -> 
     assert root_of(root.uri, platform=platform, cwd=cwd) == root
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1))
 def test_a_folder_of_any_name_comes_back(name: str) -> None:
     if name in (".", ".."):

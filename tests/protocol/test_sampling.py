@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mcplens.protocol.sampling import (
@@ -324,7 +324,6 @@ def test_tools_without_a_name_are_not_offered() -> None:
     assert offered_tools({"tools": ADD}) == []
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(NEARLY, NEARLY)
 def test_anything_can_be_judged(params: Any, result: Any) -> None:
     for one in (params, {"messages": params, "tools": params}):

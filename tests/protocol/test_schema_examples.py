@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mcplens.protocol.schema_examples import example_object, example_of
@@ -270,14 +270,12 @@ def test_arguments_are_always_an_object() -> None:
     assert example_of({"type": "object", "allOf": [False]}) == {}
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(SCHEMAS)
 def test_any_value_can_stand_where_a_schema_should(schema: Any) -> None:
     example_of(schema)
     assert isinstance(example_object({"type": "object", "properties": schema}), dict)
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(
     st.integers(-50, 50) | st.floats(-50, 50),
     st.integers(0, 40) | st.floats(0.001, 40),

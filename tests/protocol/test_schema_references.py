@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mcplens.protocol.schema_references import resolve
@@ -38,7 +38,6 @@ def test_what_is_not_there_is_a_key_error(reference: Any) -> None:
         resolve(SCHEMA, reference)
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(st.text())
 def test_any_text_is_found_or_not(text: str) -> None:
     try:

@@ -150,7 +150,7 @@ SCHEMAS = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(SCHEMAS, st.text(max_size=6))
 def test_no_schema_of_a_server_breaks_the_command_line(schema: Any, text: str) -> None:
     whole = {"type": "object", "properties": {"a": schema}, "required": ["a"]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mcplens.protocol.url_checks import host_of, is_openable, url_warnings
@@ -116,7 +116,6 @@ def test_a_name_that_only_begins_like_this_computer_is_not_local(host: str) -> N
     assert url_warnings(f"http://{host}/") == ("It is http: others can read what you type there.",)
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(
     st.sampled_from(["", "https://", "http:", "https://[", "file:", "data:", " \thttps:\\"]),
     st.text(),

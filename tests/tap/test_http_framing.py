@@ -3,7 +3,7 @@
 from collections import deque
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mcplens.tap.http_framing import Framing, Kind, Part, RequestFraming, ResponseFraming
@@ -51,7 +51,6 @@ def raw(parts: list[Part]) -> bytes:
     return b"".join(part.raw for part in parts)
 
 
-@settings(deadline=None)
 @given(size=st.integers(min_value=1, max_value=200))
 def test_requests_and_responses_are_found_however_they_are_cut(size: int) -> None:
     asked: deque[str] = deque()
@@ -78,7 +77,6 @@ def test_requests_and_responses_are_found_however_they_are_cut(size: int) -> Non
     assert framing.is_between
 
 
-@settings(deadline=None)
 @given(data=st.binary(max_size=400), size=st.integers(min_value=1, max_value=50))
 def test_any_bytes_pass_as_they_are(data: bytes, size: int) -> None:
     for start in (b"", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"):

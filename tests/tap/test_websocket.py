@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from websockets.asyncio.client import connect
 from websockets.asyncio.server import ServerConnection
@@ -244,7 +244,6 @@ _FRAMES = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(frames=_FRAMES, size=st.integers(min_value=1, max_value=50))
 def test_frames_are_read_however_they_are_cut(
     frames: list[tuple[Opcode, bytes, bool]], size: int
