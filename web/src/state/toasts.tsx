@@ -4,7 +4,7 @@ import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { CommandError } from "../api/socket";
 import type { ErrorView } from "../api/types";
-import { errorMessage, formatTime, truncate } from "../values/format";
+import { asSentence, errorMessage, formatTime, truncate } from "../values/format";
 import { visible } from "../values/hiddenCharacters";
 import { socket } from "./commands";
 
@@ -15,7 +15,7 @@ export async function withErrorToast<T>(title: string, work: Promise<T>): Promis
   } catch (thrown) {
     const message = (
       <span>
-        {visible(errorMessage(thrown))}{" "}
+        {asSentence(visible(errorMessage(thrown)))}{" "}
         <a href={errorViewOf(thrown).helpUrl} target="_blank" rel="noreferrer">
           View documentation
         </a>
