@@ -2,7 +2,7 @@ import { Button } from "@mantine/core";
 import { useLocation, useNavigate } from "react-router";
 import { fetchEvent } from "../../api/http";
 import type { EventView } from "../../api/types";
-import { writeDraft } from "../../state/browserStorage";
+import { fillDrafts } from "../../state/filledDrafts";
 import { fromHere } from "../../state/navigation";
 import { fillRawDraft } from "../../state/rawDraft";
 import { useInspector } from "../../state/store";
@@ -21,7 +21,7 @@ export function EditRequestButton({ event }: { event: EventView }) {
     const parsed = tryParseExactly(text);
     if (!parsed.ok) throw new Error(parsed.problem);
     const { path, drafts, raw } = editDraftFor(event.server_id, parsed.value);
-    for (const draft of drafts) writeDraft(...draft);
+    fillDrafts("The form was filled with the request from Traffic", drafts);
     if (raw !== undefined) fillRawDraft(event.server_id, raw);
     void navigate(path, { state: fromHere(location) });
   };
