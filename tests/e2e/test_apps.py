@@ -6,9 +6,11 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 
-from playwright.sync_api import Browser, FrameLocator, Page, expect
+from PIL import Image
+from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 
 from .browser import Watched, watched
 from .site import Site, site
@@ -227,3 +229,21 @@ def test_a_blank_app_is_explained_in_one_sentence(browser: Browser, demo: Site) 
         assert "violates the following Content Security Policy" in fault
         # Wanted, and stopped by the policy before it left.
         assert window.strangers == ["https://cdn.mcplens.invalid/app.js"]
+
+
+def ground_of(frame: Locator) -> tuple[tuple[int, ...], str]:
+    """The colour in the middle of a frame, as seen and as the page has it for frames."""
+    picture = Image.open(BytesIO(frame.screenshot())).convert("RGB")
+    seen = picture.getpixel((picture.width // 2, picture.height // 2))
+    assert isinstance(seen, tuple)
+    return seen, str(frame.evaluate("frame => getComputedStyle(frame).backgroundColor"))
+
+
+def test_a_blank_app_has_the_ground_of_the_theme(browser: Browser, demo: Site) -> None:
+    for theme in ("light", "dark"):
+        with with_apps(browser, demo, "/s/demo/tools/app-blank", color_scheme=theme) as window:
+            page = window.page
+            page.get_by_role("button", name="Run").click()
+            expect(page.get_by_role("note").filter(has_text="The app is blank")).to_be_visible()
+            seen, ground = ground_of(page.locator("iframe"))
+            assert ground == f"rgb{seen}"

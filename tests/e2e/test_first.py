@@ -65,7 +65,7 @@ def test_a_piece_of_configuration_and_other_tools_servers_are_offered(
         dialog.get_by_role("button", name="Close").click()
         field.fill("'unbalanced")
         field.press("Enter")
-        expect(page.get_by_role("alert")).to_contain_text("not a valid command line")
+        expect(page.get_by_role("alert")).to_contain_text("Not a valid command line")
         window.assert_clean()
 
 

@@ -307,6 +307,13 @@ def test_references_and_alternatives(window: Watched) -> None:
     page.get_by_label("Saved calls").get_by_role("button", name="named", exact=True).click()
     expect(page.get_by_role("combobox", name="target")).to_have_value("object with name")
     expect(field(page, "name")).to_have_value("Ada")
+    window.shoot("forms filled")
+    # What was half typed comes back, as it was.
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(page.get_by_role("combobox", name="target")).to_have_value("object with id")
+    expect(field(page, "id")).to_have_value("1x")
+    page.get_by_label("Saved calls").get_by_role("button", name="named", exact=True).click()
+    expect(page.get_by_role("combobox", name="target")).to_have_value("object with name")
     assert got(page) == {"target": {"name": "Ada"}, "amount": "7%", "anything": [1, {}]}
     window.assert_clean()
 

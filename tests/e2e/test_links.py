@@ -155,14 +155,16 @@ def test_a_call_leads_to_its_messages_and_each_of_them_to_its_exchange(
         # The row of the call is open at once.
         expect(page).to_have_url(re.compile(r"/s/far/traffic/\d+\?call=c\d+$"))
         expect(all_rows(page)).to_have_attribute("aria-selected", "true")
-        expect(page.get_by_text(re.compile(r"Only what belongs to call c\d+"))).to_be_visible()
+        expect(
+            page.get_by_text(re.compile(r"Only what belongs to tools/call with id \d+"))
+        ).to_be_visible()
         expect(all_rows(page)).to_have_count(1)
         in_wire_order(page)
         expect(all_rows(page)).to_have_count(2)
         answer = rows(page, "tools/call result")
         shown = exchange_of(page, answer)
         expect(shown.get_by_label("Request body")).to_contain_text("linked")
-        expect(page.get_by_text(re.compile(r"Part of call c\d+"))).to_be_visible()
+        expect(page.get_by_text(re.compile(r"Part of tools/call with id \d+"))).to_be_visible()
         window.shoot("links-call")
         # All that the same exchange carried, as messages and as HTTP.
         page.get_by_role("link", name=re.compile("^HTTP exchange")).click()

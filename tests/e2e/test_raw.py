@@ -109,6 +109,27 @@ def test_what_is_loaded_puts_aside_what_was_typed_and_the_address_names_the_call
     window.assert_clean()
 
 
+def test_a_ready_made_ping_is_sent_and_the_way_back_leads_to_the_same_rows(window: Watched) -> None:
+    page = window.enter("/servers/demo/experimental")
+    expect(page.get_by_role("link", name="Show Traffic")).to_be_visible()
+    window.goto("/traffic")
+    rows(page, "initialize").first.click()
+    expect(page).to_have_url(re.compile(r"/traffic/\d+$"))
+    origin = page.url
+    page.get_by_role("link", name="Raw message").click()
+    retype(editor(page), "half typ")
+    page.get_by_role("button", name="Load ping", exact=True).click()
+    expect(editor(page)).to_contain_text('"method": "ping"')
+    expect(page.get_by_text("The message that you had typed was set aside")).to_be_visible()
+    page.get_by_role("button", name="Send", exact=True).click()
+    expect(page.get_by_label("Call of ping")).to_contain_text("Done")
+    expect(page).to_have_url(re.compile(r"\?call="))
+    window.shoot("raw-ping")
+    page.get_by_role("link", name="Back to Traffic").click()
+    expect(page).to_have_url(origin)
+    window.assert_clean()
+
+
 def test_headers_come_back_with_the_message_but_no_secret(browser: Browser, demo: Site) -> None:
     phone = {"width": 390, "height": 844}
     with watched(browser, demo, viewport=phone, color_scheme="dark") as window:

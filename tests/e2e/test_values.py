@@ -103,6 +103,29 @@ def test_a_search_opens_what_it_finds(opened: Watched) -> None:
     shown(opened, "search", panel)
 
 
+def test_a_long_text_says_that_it_is_truncated_and_is_shown_whole(opened: Watched) -> None:
+    page = opened.page
+    text = "A first line.\n" + "Words and more words. " * 200 + "The last word."
+    rows = {"id": 7, "title": "A sentence that is just too long for one row of a tree " * 2}
+    panel = gives(opened, json.dumps({"structuredContent": {**rows, "deep": [[[[text]]]]}}))
+    tree = panel.get_by_role("tree", name="Structured content")
+    row = tree.get_by_role("treeitem").filter(has_text="A first line")
+    expect(row).to_contain_text("Words and more words. Wo")
+    expect(row).to_contain_text("…")
+    # Nothing spills: what does not fit ends in an ellipsis.
+    assert tree.evaluate("tree => tree.scrollWidth <= tree.clientWidth")
+    opened.shoot("values long text")
+    row.get_by_role("button", name="Show all").click()
+    whole = panel.get_by_label("Whole text in Structured content")
+    expect(whole).to_contain_text("The last word.")
+    opened.shoot("values whole text")
+    panel.get_by_role("button", name="Tree").click()
+    expect(tree).to_be_focused()
+    expect(row).to_have_attribute("aria-selected", "true")
+    page.keyboard.press("Enter")
+    expect(whole).to_be_visible()
+
+
 def test_like_objects_are_a_table_that_sorts(opened: Watched) -> None:
     panel = gives(opened, json.dumps({"structuredContent": {"total": 3, "users": USERS}}))
     panel.get_by_role("button", name="Table").click()

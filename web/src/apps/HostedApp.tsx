@@ -19,7 +19,13 @@ import css from "./AppPanel.module.css";
 import { AppReport } from "./AppReport";
 import type { AppRun } from "./appDifferences";
 import type { AppState, Consent } from "./appState";
-import { blankReason, sizeNote, type Violation, violationsOf } from "./blankReason";
+import {
+  blankReason,
+  hasDrawnNothing,
+  sizeNote,
+  type Violation,
+  violationsOf,
+} from "./blankReason";
 import type { HostSettings } from "./hostSettings";
 import { allowOf, type RunningApp, useApp, useHostState } from "./useApp";
 
@@ -199,9 +205,11 @@ interface StageProps {
   state: AppState | null;
   settings: HostSettings;
   width: number;
+  /** Whether the page's own ground is seen in the frame. */
+  isBlank: boolean;
 }
 
-function Stage({ app, state, settings, width }: StageProps) {
+function Stage({ app, state, settings, width, isBlank }: StageProps) {
   const { view, host, frame, proxyUrl } = app;
   if (!view || !proxyUrl || state?.phase === "closed") return null;
   const isWhole = state?.displayMode === "fullscreen";
@@ -226,7 +234,7 @@ function Stage({ app, state, settings, width }: StageProps) {
               frame.current = element;
               if (element) element.style.height = isWhole ? "" : `${Math.max(height, 1)}px`;
             }}
-            className={`${css.frame} ${isBare ? css.bare : ""}`}
+            className={`${css.frame} ${isBare ? css.bare : ""} ${isBlank ? css.blank : ""}`}
             title={`App of ${view.tool}`}
             src={proxyUrl}
             sandbox="allow-scripts allow-same-origin allow-forms"
@@ -276,7 +284,8 @@ export function HostedApp(props: Props) {
   const findings = view?.findings ?? [];
   const unreachable = app.isUnreachable && view ? view.port : null;
   const domains = view?.domains ?? [];
-  const reason = blankReason({ ...app, unreachable, state, violations, findings, domains });
+  const facts = { ...app, unreachable, state, violations, findings, domains };
+  const reason = blankReason(facts);
   const note = state && sizeNote(state, isDue);
   const problem = state?.problem;
   const warning = problem ?? reason ?? note;
@@ -303,7 +312,13 @@ export function HostedApp(props: Props) {
         )}
         {warning && <Callout>{visible(warning)}</Callout>}
         {state?.phase === "closed" && !problem && <p className="dim">The app was closed.</p>}
-        <Stage app={app} state={state} settings={settings} width={width} />
+        <Stage
+          app={app}
+          state={state}
+          settings={settings}
+          width={width}
+          isBlank={hasDrawnNothing(facts)}
+        />
         {!isBrief && view && host && state && (
           <AppReport view={view} host={host} state={state} violations={violations} />
         )}

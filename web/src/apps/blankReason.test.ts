@@ -1,7 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { AppFindingView } from "../api/types";
 import { type AppState, initialState } from "./appState";
-import { blankReason, knownLines, sizeNote, violationsOf, violationWords } from "./blankReason";
+import {
+  blankReason,
+  hasDrawnNothing,
+  knownLines,
+  sizeNote,
+  violationsOf,
+  violationWords,
+} from "./blankReason";
 
 const state = (part: Partial<AppState> = {}): AppState => ({ ...initialState("inline"), ...part });
 const facts = {
@@ -74,6 +81,17 @@ describe("a blank app is explained in one sentence", () => {
   it("but not before it had time", () => {
     expect(blankReason({ ...facts, isDue: false })).toBeNull();
   });
+});
+
+it("has certainly drawn nothing until it had time to, or if its script is blocked", () => {
+  expect(hasDrawnNothing({ ...facts, isDue: false })).toBe(true);
+  const violations = [{ directive: "script-src", blocked: SCRIPT, line: null }];
+  expect(hasDrawnNothing({ ...facts, violations })).toBe(true);
+  expect(hasDrawnNothing({ ...facts, findings: [finding("empty", "no HTML")] })).toBe(true);
+  // Without a word to the host it may have drawn, as any page does.
+  expect(hasDrawnNothing(facts)).toBe(false);
+  const running = state({ phase: "initialized" });
+  expect(hasDrawnNothing({ ...facts, violations, state: running, isDue: false })).toBe(false);
 });
 
 it("joins a violation with the line where the HTML has it, and says nothing twice", () => {

@@ -71,10 +71,23 @@ interface Facts {
 const found = (findings: AppFindingView[], code: string): string | null =>
   findings.find((one) => one.code === code)?.text ?? null;
 
-function neverBegan({ violations, findings, domains }: Facts): string {
+/** The violation that kept the app's script from running. */
+function blockedScript(violations: Violation[]): Violation | null {
   const script = violations.find(({ directive }) => directive.startsWith("script-src"));
   // Libraries try whether eval works, and go on without it.
-  const blocked = script?.blocked === "eval" ? null : script;
+  return script && script.blocked !== "eval" ? script : null;
+}
+
+/**
+ * Whether an app has certainly drawn nothing: it may still begin, or it cannot. One that had time to
+ * begin and said nothing may have drawn something all the same.
+ */
+export const hasDrawnNothing = ({ state, isDue, violations, findings }: Facts): boolean =>
+  state?.phase === "loading" &&
+  (!isDue || blockedScript(violations) !== null || found(findings, "empty") !== null);
+
+function neverBegan({ violations, findings, domains }: Facts): string {
+  const blocked = blockedScript(violations);
   const misplaced = found(findings, "policy-on-tool") ? " The csp on the tool is ignored." : "";
   if (blocked) {
     const words = knownLines([blocked], findings).known.map(violationWords).join();

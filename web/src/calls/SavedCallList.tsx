@@ -15,8 +15,8 @@ const LONGEST = 100;
 interface Props {
   serverId: string;
   tool: string;
-  /** The arguments, as JSON text. */
-  onChoose(given: string): void;
+  /** Called with the arguments as JSON text. */
+  onChoose(name: string, given: string): void;
 }
 
 /** In one line what a call gave: its text, if it has any. */
@@ -38,7 +38,7 @@ export function SavedCallList({ serverId, tool, onChoose }: Props) {
   const saved = useSavedCalls(serverId, tool);
   const choose = async (one: SavedCallView): Promise<void> => {
     const given = await filledArguments(one);
-    if (given !== null) onChoose(given);
+    if (given !== null) onChoose(one.name, given);
   };
   const remove = (one: SavedCallView): void => {
     modals.openConfirmModal({

@@ -1,5 +1,6 @@
 // A sentence that must not be overlooked: a warning, or a plain note.
 import type { ReactNode } from "react";
+import { asSentence } from "../values/format";
 import css from "./Callout.module.css";
 import { Icon } from "./Icon";
 
@@ -13,7 +14,7 @@ export function Callout({
   return (
     <div className={`${css.callout} ${css[tone]}`} role="note">
       <Icon name={tone === "wait" ? "alert" : "info"} />
-      <div className="grow">{children}</div>
+      <div className="grow">{typeof children === "string" ? asSentence(children) : children}</div>
     </div>
   );
 }

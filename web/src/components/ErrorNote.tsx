@@ -3,7 +3,7 @@ import { Anchor, Button } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import type { ErrorView } from "../api/types";
 import { withoutAnsi } from "../values/ansi";
-import { truncate } from "../values/format";
+import { asSentence, truncate } from "../values/format";
 import { visible } from "../values/hiddenCharacters";
 import { pretty } from "../values/json";
 import { copyText } from "./clipboard";
@@ -27,7 +27,7 @@ interface Props {
 
 export function ErrorNote({ error, title, note, action, isCard, tone = "bad" }: Props) {
   const [isOpen, setOpen] = useState(false);
-  const message = visible(withoutAnsi(error.message));
+  const message = asSentence(visible(withoutAnsi(error.message)));
   const most = isCard ? SHORT : LONG;
   const hasMore = message.length > most || Object.keys(error.details).length > 0;
   return (

@@ -131,4 +131,35 @@ describe("a JSON tree", () => {
     press("End");
     expect(screen.getByRole("button", { name: "Download the decoded bytes" })).toBeTruthy();
   });
+  it("marks a long text as truncated, shows all of it, and comes back to the same row", () => {
+    const long = `first line\n${"word ".repeat(100)}the end`;
+    render(view({ a: { b: 1 }, short: "is whole", long }));
+    press("ArrowDown", "ArrowDown", "ArrowLeft", "ArrowLeft");
+    expect(shown()[1]).toBe("a{b:1}1");
+    expect(shown()[2]).toBe('short"iswhole"');
+    expect(shown()[3]).toMatch(/^long"firstline\\nword.*…518BShowall$/);
+    press("End", "Enter");
+    expect(screen.getByText("$.long")).toBeTruthy();
+    expect(screen.getByLabelText("Whole text in Task").textContent).toBe(long);
+    fireEvent.click(screen.getByRole("button", { name: "Tree" }));
+    expect(document.activeElement).toBe(screen.getByRole("tree"));
+    expect(shown()[1]).toBe("a{b:1}1");
+    expect(screen.getByRole("treeitem", { selected: true }).textContent).toContain("long");
+    fireEvent.click(screen.getByRole("button", { name: "Show all" }));
+    expect(screen.getByLabelText("Whole text in Task").textContent).toBe(long);
+  });
+  it("offers to show a text that may not fit into its row", () => {
+    const lines = "two\nlines";
+    render(view({ lines }));
+    press("End");
+    fireEvent.click(screen.getByRole("button", { name: "Show the whole text" }));
+    expect(screen.getByLabelText("Whole text in Task").textContent).toBe(lines);
+  });
+  it("shows the part of a long text that is searched for", () => {
+    const long = `${"a".repeat(400)} needle ${"z".repeat(400)}`;
+    render(view([...Array(30).keys(), long].reverse()));
+    fireEvent.change(screen.getByLabelText("Search in JSON"), { target: { value: "needle" } });
+    expect(screen.getByText("needle").tagName).toBe("MARK");
+    expect(shown()[1]).toMatch(/^0…a+needlez+…/);
+  });
 });

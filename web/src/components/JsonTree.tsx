@@ -22,6 +22,7 @@ import { FindBar, MIN_LENGTH, nextMatch } from "./FindBar";
 import css from "./JsonTree.module.css";
 import { JsonTreeRow, type RowActions } from "./JsonTreeRow";
 import { SmallButton } from "./SmallButton";
+import { TextView } from "./TextView";
 import { useJsonTreeKeys } from "./useJsonTreeKeys";
 import { ValueTable } from "./ValueTable";
 
@@ -45,28 +46,55 @@ interface Props {
  * replaced often with little change.
  */
 export function JsonTree(props: Props) {
-  return <TreeOrTable key={props.label} {...props} />;
+  return <TreeOrNode key={props.label} {...props} />;
 }
 
-/** A list of like objects can be shown as a table; where there is one, a button offers it. */
-function TreeOrTable(props: Props) {
+/**
+ * One node can be shown instead of the tree: a list of like objects as a table, for which a button
+ * is offered where there is one, and a text that its row truncates.
+ */
+function TreeOrNode(props: Props) {
   const { value, label, most } = props;
   const [pointer, setPointer] = useState<string | null>(null);
+  // Kept for the way back.
+  const [toggled, setToggled] = useState(NOTHING);
+  const [chosen, setChosen] = useState<string | null>(null);
   const offered = useMemo(() => mainTable(value), [value]);
-  const table = useMemo(
-    () => (pointer === null ? null : tableOf(valueAt(value, pointer))),
-    [value, pointer],
-  );
-  if (!table || pointer === null) return <Tree {...props} tableAt={offered} onTable={setPointer} />;
+  const node = pointer === null ? undefined : valueAt(value, pointer);
+  const table = useMemo(() => tableOf(node), [node]);
+  if (pointer === null || (!table && typeof node !== "string"))
+    return (
+      <Tree
+        {...props}
+        tableAt={offered}
+        onShow={(row) => {
+          setChosen(row);
+          setPointer(row);
+        }}
+        {...{ toggled, setToggled, chosen, setChosen }}
+      />
+    );
   return (
     <div className={css.tree}>
       <div className={css.bar}>
         <span className={`mono dim cut ${css.path}`}>{pathOf(value, pointer)}</span>
         <SmallButton onClick={() => setPointer(null)}>Tree</SmallButton>
       </div>
-      <ValueTable table={table} label={`${label} as a table`} most={most} />
+      {table ? (
+        <ValueTable table={table} label={`${label} as a table`} most={most} />
+      ) : (
+        <TextView text={String(node)} label={`Whole text in ${label}`} most={most} />
+      )}
     </div>
   );
+}
+
+interface TreeState {
+  toggled: ToggledNodes;
+  setToggled(toggled: ToggledNodes): void;
+  /** Pointer of the chosen row. */
+  chosen: string | null;
+  setChosen(pointer: string): void;
 }
 
 interface OpenNodes {
@@ -77,8 +105,7 @@ interface OpenNodes {
   reveal(pointer: string): number;
 }
 
-function useOpenNodes(value: unknown): OpenNodes {
-  const [toggled, setToggled] = useState(NOTHING);
+function useOpenNodes(value: unknown, { toggled, setToggled }: TreeState): OpenNodes {
   const atFirst = useMemo(() => initiallyOpen(value, AT_FIRST), [value]);
   const rows = useMemo(
     () => rowsOf(value, withToggled(atFirst, toggled)),
@@ -144,16 +171,17 @@ function Search({ value, chosen, text, onText, onFound }: SearchProps) {
   );
 }
 
-interface TreeProps extends Props {
+interface TreeProps extends Props, TreeState {
   /** Where a table is worth a button. */
   tableAt: string | null;
-  onTable(pointer: string): void;
+  /** Show a node as a table or as text. */
+  onShow(pointer: string): void;
 }
 
-function Tree({ value, label, most, withSearch = true, tableAt, onTable }: TreeProps) {
+function Tree(props: TreeProps) {
+  const { value, label, most, withSearch = true, tableAt, onShow, chosen, setChosen } = props;
   const id = useId();
-  const { rows, toggle, expandAll, reveal } = useOpenNodes(value);
-  const [chosen, setChosen] = useState<string | null>(null);
+  const { rows, toggle, expandAll, reveal } = useOpenNodes(value, props);
   const [sought, setSought] = useState("");
   const scroller = useRef<HTMLDivElement>(null);
   const isLarge = useMemo(() => hasMoreValuesThan(value, SMALL), [value]);
@@ -179,8 +207,14 @@ function Tree({ value, label, most, withSearch = true, tableAt, onTable }: TreeP
   const actions: RowActions = {
     copyPath: ({ pointer }) => void copyText(pathOf(value, pointer)),
     expandAll: (row) => !isGroup(row.pointer) && expandAll(row),
-    showTable: ({ pointer }) => onTable(pointer),
+    show: ({ pointer }) => onShow(pointer),
   };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, on the way back from a node
+  useEffect(() => {
+    if (at < 0) return;
+    virtual.scrollToIndex(at, { align: "center" });
+    scroller.current?.focus({ preventScroll: true });
+  }, []);
   const onKeyDown = useJsonTreeKeys({ rows, at, toggle, choose, actions });
   const drawn = virtual.getVirtualItems();
   // aria-activedescendant may only name a rendered row.
@@ -195,7 +229,7 @@ function Tree({ value, label, most, withSearch = true, tableAt, onTable }: TreeP
           {hasSearch && (
             <Search value={value} chosen={chosen} text={sought} onText={setSought} onFound={go} />
           )}
-          {tableAt !== null && <SmallButton onClick={() => onTable(tableAt)}>Table</SmallButton>}
+          {tableAt !== null && <SmallButton onClick={() => onShow(tableAt)}>Table</SmallButton>}
         </div>
       )}
       <div
@@ -205,7 +239,7 @@ function Tree({ value, label, most, withSearch = true, tableAt, onTable }: TreeP
         role="tree"
         aria-label={label}
         aria-activedescendant={isDrawn ? `${id}-${at}` : undefined}
-        aria-keyshortcuts="c p *"
+        aria-keyshortcuts="c p * Enter"
         tabIndex={0}
         onKeyDown={onKeyDown}
       >

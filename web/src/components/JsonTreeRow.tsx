@@ -12,14 +12,21 @@ import { downloadBase64 } from "./download";
 import { Icon, type IconName } from "./Icon";
 import css from "./JsonTree.module.css";
 
-// Longer strings are truncated in the row; copying gives all of it.
+// Longer strings are truncated in the row; copying and showing give all of it.
 const LONGEST = 300;
+// Longer strings may not fit into a row.
+const WIDE = 40;
+// Characters of a value that deep nesting leaves room for; the tree scrolls sideways beyond that.
+const LEAST_VALUE = 24;
+// Of a string, so much is shown before what is searched for.
+const LEAD = 20;
 
 /** What the keys and buttons of a row do. */
 export interface RowActions {
   copyPath(row: JsonRow): void;
   expandAll(row: JsonRow): void;
-  showTable(row: JsonRow): void;
+  /** Show a node instead of the tree: as a table, or as the whole text. */
+  show(row: JsonRow): void;
 }
 
 function kindOf(value: unknown): string | undefined {
@@ -48,29 +55,70 @@ function Container({ row }: { row: JsonRow }) {
   // A group stands for a thousand values; none of them says what the others are.
   const folded = isGroup(row.pointer) ? `${start}…${end}` : null;
   return (
-    <span className={css.mark}>
-      {row.isOpen ? start : (folded ?? previewOf(row.value))}{" "}
+    <>
+      <span className={`${css.mark} ${css.value}`}>
+        {row.isOpen ? start : (folded ?? previewOf(row.value))}
+      </span>
       <span className={css.size}>{row.size}</span>
-    </span>
+    </>
   );
 }
 
-function Value({ row, needle }: { row: JsonRow; needle: string }) {
+/** Whether a value is a text that a row may show in part only. */
+export const isWide = (value: unknown): value is string =>
+  typeof value === "string" && (value.length > WIDE || value.includes("\n"));
+
+const isTruncated = (value: unknown): value is string =>
+  typeof value === "string" && value.length > LONGEST;
+
+/** A string as JSON: its beginning, or the part with what is searched for; … stands for the rest. */
+function excerptOf(value: string, needle: string): string {
+  const at = needle && value.length > WIDE ? value.toLowerCase().indexOf(needle) : 0;
+  const start = Math.max(0, at - LEAD);
+  const end = start + LONGEST;
+  // Do not escape megabytes only to show a line.
+  const text = JSON.stringify(value.slice(start, end));
+  const begun = start > 0 ? `…${text.slice(1)}` : text;
+  return end < value.length ? `${begun.slice(0, -1)}…` : begun;
+}
+
+function textOf(value: unknown, needle: string): string {
+  if (typeof value === "string") return excerptOf(value, needle);
+  const text = value instanceof ExactNumber ? value.text : JSON.stringify(value);
+  return truncate(text ?? "undefined", LONGEST);
+}
+
+interface ValueProps {
+  row: JsonRow;
+  needle: string;
+  actions: RowActions;
+}
+
+function Value({ row, needle, actions }: ValueProps) {
   if (row.size >= 0) return <Container row={row} />;
   const { value } = row;
-  const length = typeof value === "string" ? value.length : 0;
-  // Do not escape megabytes only to show the first line.
-  const text =
-    value instanceof ExactNumber
-      ? value.text
-      : JSON.stringify(length > LONGEST ? String(value).slice(0, LONGEST) : value);
   const known = recognise(row.name, value);
   return (
     <>
-      <span className={kindOf(value)}>
-        <Marked text={truncate(text ?? "undefined", LONGEST)} needle={needle} />
-        {length > LONGEST && <span className={css.size}> {formatBytes(length)}</span>}
+      <span
+        className={`${kindOf(value)} ${css.value}`}
+        title={isWide(value) ? "Press Enter to show the whole text" : undefined}
+      >
+        <Marked text={textOf(value, needle)} needle={needle} />
       </span>
+      {isTruncated(value) && (
+        <span className={css.size}>
+          {formatBytes(value.length)}{" "}
+          <button
+            type="button"
+            tabIndex={-1}
+            className={`plain ${css.more}`}
+            onClick={() => actions.show(row)}
+          >
+            Show all
+          </button>
+        </span>
+      )}
       {known && <span className={css.note}>{known.note}</span>}
     </>
   );
@@ -109,7 +157,10 @@ function Actions({ row, actions }: { row: JsonRow; actions: RowActions }) {
         <Action icon="expand" label="Expand all below" onClick={() => actions.expandAll(row)} />
       )}
       {isWhole && row.size > 1 && tableOf(value) && (
-        <Action icon="table" label="Show as table" onClick={() => actions.showTable(row)} />
+        <Action icon="table" label="Show as table" onClick={() => actions.show(row)} />
+      )}
+      {isWide(value) && !isTruncated(value) && (
+        <Action icon="logs" label="Show the whole text" onClick={() => actions.show(row)} />
       )}
       {bytes && (
         <Action
@@ -136,6 +187,10 @@ interface Props {
 export function JsonTreeRow({ id, row, top, isChosen, needle, actions, onClick }: Props) {
   // Buttons of rows that nobody points at would slow a long tree down.
   const [isOver, setOver] = useState(false);
+  const indent = 4 + row.depth * 14;
+  // As much again for what stands beside a truncated text.
+  const room = isTruncated(row.value) ? 2 * LEAST_VALUE : LEAST_VALUE;
+  const least = `calc(${indent}px + ${(row.name?.length ?? 0) + room}ch)`;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the tree itself handles the keys
     <div
@@ -146,7 +201,8 @@ export function JsonTreeRow({ id, row, top, isChosen, needle, actions, onClick }
       aria-expanded={row.size > 0 ? row.isOpen : undefined}
       aria-selected={isChosen}
       className={css.row}
-      style={{ transform: `translateY(${top}px)`, paddingLeft: 4 + row.depth * 14 }}
+      data-truncated={isTruncated(row.value) || undefined}
+      style={{ transform: `translateY(${top}px)`, paddingLeft: indent, minWidth: least }}
       onClick={onClick}
       onMouseEnter={() => setOver(true)}
       onMouseLeave={() => setOver(false)}
@@ -159,7 +215,7 @@ export function JsonTreeRow({ id, row, top, isChosen, needle, actions, onClick }
           <Marked text={row.name} needle={needle} />
         </span>
       )}
-      <Value row={row} needle={needle} />
+      <Value row={row} needle={needle} actions={actions} />
       {(isOver || isChosen) && <Actions row={row} actions={actions} />}
     </div>
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatBytes, formatDuration, formatTime } from "../values/format";
+import { asSentence, formatBytes, formatDuration, formatTime } from "../values/format";
 import { ancestorsOf, findIn, initiallyOpen, rowsOf } from "../values/jsonRows";
 import { rowStarts } from "../values/textRows";
 import { isWebLink, looksLikeMarkdown } from "./Markdown";
@@ -90,5 +90,25 @@ describe("small things", () => {
   });
   it("cuts an endless line", () => {
     expect(rowStarts("x".repeat(9000))).toHaveLength(3);
+  });
+});
+
+describe("a message that stands alone", () => {
+  it("begins with a capital if its first word is one of ours", () => {
+    expect(asSentence("the server answered with error -1: the end")).toBe(
+      "The server answered with error -1: the end",
+    );
+    expect(asSentence("a sign-in is under way")).toBe("A sign-in is under way");
+    expect(asSentence("not valid JSON: line 1")).toBe("Not valid JSON: line 1");
+  });
+  it("keeps names and what has a beginning already", () => {
+    for (const text of [
+      "weather is not connected",
+      "tools/call cannot be",
+      "theme is",
+      "It is",
+      "",
+    ])
+      expect(asSentence(text)).toBe(text);
   });
 });

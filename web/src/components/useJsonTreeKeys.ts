@@ -1,8 +1,8 @@
 // The keys of a JSON tree: arrows move and open, `c` copies the value, `p` its path, `*` expands all
-// below.
+// below, Enter shows the whole of a long text.
 import type { KeyboardEvent } from "react";
 import type { JsonRow } from "../values/jsonRows";
-import { copyValue, type RowActions } from "./JsonTreeRow";
+import { copyValue, isWide, type RowActions } from "./JsonTreeRow";
 
 interface Tree {
   rows: JsonRow[];
@@ -48,6 +48,7 @@ export function useJsonTreeKeys(tree: Tree): (event: KeyboardEvent) => void {
     else if (row && key === "c" && isPlain) copyValue(row);
     else if (row && key === "p" && isPlain) tree.actions.copyPath(row);
     else if (row && key === "*" && row.size > 0) tree.actions.expandAll(row);
+    else if (row && key === "Enter" && isPlain && isWide(row.value)) tree.actions.show(row);
     else return;
     event.preventDefault();
   };

@@ -43,7 +43,7 @@ function Body({ part, whole }: { part: EventView; whole: WholeEventState | null 
   if (whole && "problem" in whole)
     return (
       <>
-        <Callout>{whole.problem} Only the beginning of the body is shown.</Callout>
+        <Callout>{`${whole.problem} Only the beginning of the body is shown.`}</Callout>
         <TextView text={part.head} label={label} />
       </>
     );

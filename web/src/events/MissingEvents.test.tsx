@@ -1,5 +1,5 @@
 import { MantineProvider } from "@mantine/core";
-import { act, render, screen } from "@testing-library/react";
+import { act, render, screen, waitFor } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { afterEach, expect, it, vi } from "vitest";
 import { EventRing, RingProvider } from "../state/events";
@@ -45,7 +45,8 @@ it("says that only the first events of a long session are listed", () => {
   );
 });
 
-it("loads what a slow page was not sent", async () => {
+/** A ring that lacks the events 2 to 4, and the addresses that are asked for them. */
+function ringWithGap(): { ring: EventRing; asked: string[] } {
   const ring = ringOf(100, 1);
   ring.miss({ first_seq: 2, last_seq: 4 });
   ring.append([anEvent({ seq: 5 })]);
@@ -54,6 +55,27 @@ it("loads what a slow page was not sent", async () => {
     asked.push(url);
     return Response.json({ events: [2, 3, 4].map((seq) => anEvent({ seq })), has_more: false });
   });
+  return { ring, asked };
+}
+
+it("loads what a slow page was not sent as soon as nothing more comes, once for all viewers", async () => {
+  vi.useFakeTimers();
+  const { ring, asked } = ringWithGap();
+  renderRing(ring);
+  renderRing(ring);
+  await act(() => vi.advanceTimersByTimeAsync(900));
+  act(() => ring.append([anEvent({ seq: 6 })]));
+  await act(() => vi.advanceTimersByTimeAsync(900));
+  expect(asked).toHaveLength(0);
+  await act(() => vi.advanceTimersByTimeAsync(100));
+  vi.useRealTimers();
+  await waitFor(() => expect(ring.gaps).toEqual([]));
+  expect(ring.items.map((event) => event.seq)).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(asked).toHaveLength(1);
+});
+
+it("loads what a slow page was not sent at a click", async () => {
+  const { ring, asked } = ringWithGap();
   renderRing(ring);
   expect(screen.getByRole("status").textContent).toMatch("3 events were not sent to this page");
   await userEvent.click(screen.getByRole("button", { name: "Load them from the recording" }));

@@ -1,7 +1,7 @@
 // Notices about events of a run that the page has not loaded, for Traffic, Logs and the monitor.
 import { Button } from "@mantine/core";
-import { type ReactNode, useState, useSyncExternalStore } from "react";
-import { type BackfillState, fillGap } from "../state/backfill";
+import { type ReactNode, useSyncExternalStore } from "react";
+import { type BackfillState, useGaps } from "../state/backfill";
 import { type Gap, useRing } from "../state/events";
 import type { RecordedRun } from "../state/recordedRun";
 import { withErrorToast } from "../state/toasts";
@@ -52,21 +52,12 @@ export function RecordedRunStatus({ recorded }: { recorded: RecordedRun }) {
 
 /** Events that were not sent because the browser was too slow. */
 function SkippedEvents({ runId }: { runId: string }) {
-  const ring = useRing();
-  const [isBusy, setBusy] = useState(false);
-  const gaps = useSyncExternalStore(ring.subscribe, () => ring.gaps);
-  const fill = async (): Promise<void> => {
-    setBusy(true);
-    const work = async (): Promise<void> => {
-      for (const gap of gaps) await fillGap(ring, runId, gap);
-    };
-    await withErrorToast("The events could not be loaded", work());
-    setBusy(false);
-  };
+  const { gaps, isBusy, fill: work } = useGaps(useRing(), runId);
+  const fill = (): void => void withErrorToast("The events could not be loaded", work());
   if (!gaps.length) return null;
   const count = gaps.reduce((sum, gap: Gap) => sum + gap.last_seq - gap.first_seq + 1, 0);
   return (
-    <NoticeLine button="Load them from the recording" isBusy={isBusy} onClick={() => void fill()}>
+    <NoticeLine button="Load them from the recording" isBusy={isBusy} onClick={fill}>
       {pluralize(count, "event was", "events were")} not sent to this page because it was too slow.
     </NoticeLine>
   );

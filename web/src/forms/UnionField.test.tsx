@@ -52,4 +52,18 @@ describe("one of several kinds", () => {
     await renderForm(schema, { start: { text: '{"it": "x"}', mode: "form" } });
     expect(box()).toHaveProperty("value", "string");
   });
+  it("is known again from a field that is half typed", async () => {
+    const kind = (name: string, type: string) => ({
+      type: "object",
+      title: `object with ${name}`,
+      properties: { [name]: { type } },
+      required: [name],
+    });
+    const either = one({ anyOf: [kind("name", "string"), kind("id", "integer")] });
+    await renderForm(either, {
+      start: { text: '{"it": {}}', mode: "form", partial: { "/it/id": "1x" } },
+    });
+    expect(box()).toHaveProperty("value", "object with id");
+    expect(screen.getByDisplayValue("1x")).toBeTruthy();
+  });
 });

@@ -44,13 +44,21 @@ function valueFor(kind: RJSFSchema, before: RJSFSchema | undefined, props: Field
   return getDefaultFormState(validator, kind, kept, rootSchema, "excludeObjectChildren", DEFAULTS);
 }
 
-/** Drops partial input in the fields of a kind that is deselected. */
-function useDropPartialInput(path: FieldProps["fieldPathId"]["path"]): () => void {
+/** Partial input in the fields of a kind: the kind that has all of them, and dropping them. */
+function usePartialFields({ fieldPathId, options }: FieldProps) {
   const { inputs, keep } = useContext(PartialInputContext);
-  const own = pointerOf(path);
-  const isInside = (pointer: string): boolean => pointer === own || pointer.startsWith(`${own}/`);
-  return () => {
-    for (const pointer of Object.keys(inputs).filter(isInside)) keep(pointer, null);
+  const own = pointerOf(fieldPathId.path);
+  const inside = Object.keys(inputs).filter((one) => one === own || one.startsWith(`${own}/`));
+  const names = inside.map((one) => one.slice(own.length).split("/")[1] ?? "");
+  return {
+    kind: names.length
+      ? (options as RJSFSchema[]).findIndex(({ properties = {} }) =>
+          names.every((name) => Object.hasOwn(properties, name)),
+        )
+      : -1,
+    drop: () => {
+      for (const pointer of inside) keep(pointer, null);
+    },
   };
 }
 
@@ -71,11 +79,12 @@ export function UnionField(props: FieldProps) {
   const { schema, options, formData, fieldPathId, registry, onChange, name, required } = props;
   const kinds = options as RJSFSchema[];
   const [partial] = usePartialInput(fieldPathId.path, formData);
-  const dropPartialInput = useDropPartialInput(fieldPathId.path);
+  const partialFields = usePartialFields(props);
   const json = kinds.findIndex((kind) => kind.$id === JSON_FIELD);
-  const [chosen, choose] = useKind(props, () =>
-    partial !== null && json >= 0 ? json : kindOf(formData, props),
-  );
+  const [chosen, choose] = useKind(props, () => {
+    if (partial !== null && json >= 0) return json;
+    return partialFields.kind >= 0 ? partialFields.kind : kindOf(formData, props);
+  });
   const kind = kinds[chosen];
   const { SchemaField } = registry.fields;
   const label = schema.title ?? props.title ?? name;
@@ -100,7 +109,7 @@ export function UnionField(props: FieldProps) {
           const to = kinds[index];
           if (!to || index === chosen) return;
           choose(index);
-          dropPartialInput();
+          partialFields.drop();
           onChange(valueFor(to, kind, props), [...fieldPathId.path]);
         }}
       />

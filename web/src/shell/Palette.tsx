@@ -3,11 +3,14 @@
 import { Kbd, Modal, TextInput } from "@mantine/core";
 import { useDeferredValue, useMemo, useRef, useState } from "react";
 import { useNavigate } from "react-router";
+import type { ServerView } from "../api/types";
 import { Icon } from "../components/Icon";
 import { NoSearchMatches } from "../components/NoMatches";
 import { UntrustedText } from "../components/UntrustedText";
 import { VirtualList } from "../components/VirtualList";
 import { useLoadAll } from "../state/lists";
+import { serverName, useCurrentServer } from "../state/navigation";
+import { pluralize } from "../values/format";
 import css from "./Palette.module.css";
 import type { PageActions } from "./paletteActions";
 import { type Entry, useEntries } from "./paletteEntries";
@@ -55,10 +58,15 @@ export function matching<T extends Searched>(entries: T[], text: string): T[] {
   return fits.sort((one, other) => rank(one) - rank(other));
 }
 
+const loadingLabel = ([first, ...others]: ServerView[]): string =>
+  `Still loading the lists of ${first ? serverName(first) : ""}${
+    others.length ? ` and ${pluralize(others.length, "other server")}` : ""
+  }…`;
+
 function Content({ isSingle, ...page }: Props) {
   const navigate = useNavigate();
   const entries = useEntries(page);
-  useLoadAll();
+  const loading = useLoadAll(useCurrentServer()?.server_id);
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
   const wanted = useDeferredValue(text);
@@ -132,6 +140,10 @@ function Content({ isSingle, ...page }: Props) {
           )}
         />
         {found.length === 0 && <NoSearchMatches text={wanted} onClear={clear} />}
+      </div>
+      {/* Always there, so that a screen reader announces its changes. */}
+      <div className={`dim cut ${css.loading}`} role="status">
+        {loading.length > 0 && loadingLabel(loading)}
       </div>
     </>
   );

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { fetchHistory } from "../api/http";
 import { anEvent } from "../testing/views";
 import { backfillFront, fillGap, startBackfill } from "./backfill";
 import { EventRing } from "./events";
@@ -34,7 +35,8 @@ describe("what happened before a page was opened", () => {
     const ring = new EventRing(4, now);
     ring.append([anEvent({ seq: 9 })]);
     await backfillFront(ring, "run", () => false, recording(9, 2));
-    expect(seqs(ring)).toEqual([6, 7, 8, 9]);
+    // Some more than it is to hold are let in, with the page that they came in.
+    expect(seqs(ring)).toEqual([5, 6, 7, 8, 9]);
     const other = new EventRing(100, now);
     other.append([anEvent({ seq: 9 })]);
     await backfillFront(other, "run", () => true, recording(9, 2));
@@ -77,5 +79,35 @@ describe("what a page was not sent", () => {
     await fillGap(ring, "run", gap, recording(20, 2));
     expect(seqs(ring)).toEqual([1, 2, 3, 4, 5, 6, 7]);
     expect(ring.gaps).toEqual([]);
+  });
+  it("is waited for if the recorder is late, and is given up if it is not recorded", async () => {
+    const ring = new EventRing(100, now);
+    const gap = { first_seq: 1, last_seq: 6 };
+    ring.miss(gap);
+    let written = 4;
+    const late: typeof fetchHistory = (query) => recording(written, 9)(query as never);
+    await fillGap(ring, "run", gap, late, async () => {
+      written = 6;
+    });
+    expect(seqs(ring)).toEqual([1, 2, 3, 4, 5, 6]);
+    const other = { first_seq: 7, last_seq: 8 };
+    ring.miss(other);
+    let waits = 0;
+    await fillGap(ring, "run", other, late, async () => {
+      waits += 1;
+    });
+    expect(waits).toBe(8);
+    expect(ring.gaps).toEqual([]);
+  });
+  it("is not put among the events of another run, and keeps what it grew by", async () => {
+    const ring = new EventRing(100, now);
+    const gap = { first_seq: 1, last_seq: 2 };
+    ring.miss(gap);
+    ring.miss({ first_seq: 3, last_seq: 4 });
+    await fillGap(ring, "run", gap, recording(20, 9));
+    expect(ring.gaps).toEqual([{ first_seq: 3, last_seq: 4 }]);
+    ring.restart();
+    await fillGap(ring, "run", gap, recording(20, 9));
+    expect(seqs(ring)).toEqual([]);
   });
 });

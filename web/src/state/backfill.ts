@@ -1,6 +1,6 @@
 // Loads events of the current run that the page was not sent: those before it was opened, and those
 // that a slow browser missed.
-import { useEffect, useSyncExternalStore } from "react";
+import { useEffect, useState, useSyncExternalStore } from "react";
 import { create } from "zustand";
 import { fetchHistory } from "../api/http";
 import type { EventView } from "../api/types";
@@ -52,19 +52,64 @@ export async function fillGap(
   runId: string,
   gap: Gap,
   fetch: Fetch = fetchHistory,
+  wait: () => Promise<void> = pause,
 ): Promise<void> {
   const held: EventView[] = [];
   let after = gap.first_seq - 1;
+  let waits = 0;
   while (after < gap.last_seq && held.length < into.capacity) {
     const before = String(gap.last_seq + 1);
     const query = { run: runId, after: String(after), before, limit: String(PAGE) };
-    const { events } = await fetch(query);
-    if (!events.length) break;
+    const { events, has_more } = await fetch(query);
     held.push(...events);
-    after = events.at(-1)?.seq ?? gap.last_seq;
+    after = events.at(-1)?.seq ?? after;
+    if (has_more || after >= gap.last_seq) continue;
+    if (waits === MOST_WAITS) break;
+    waits += 1;
+    await wait();
   }
+  // The events of another run may have taken their place meanwhile.
+  if (!into.gaps.some((one) => one.first_seq === gap.first_seq)) return;
   into.merge(held);
   into.close(gap);
+}
+
+const useFilling = create<{ isBusy: boolean }>(() => ({ isBusy: false }));
+
+/** Fill all gaps; several viewers share one load. */
+async function fillGaps(into: EventRing, runId: string): Promise<void> {
+  if (useFilling.getState().isBusy) return;
+  useFilling.setState({ isBusy: true });
+  try {
+    for (const gap of into.gaps) await fillGap(into, runId, gap);
+  } finally {
+    useFilling.setState({ isBusy: false });
+  }
+}
+
+// While a server floods the page, filling would slow it down more.
+const CALM_MS = 1000;
+
+/** The gaps of a ring, and filling them: by itself as soon as no event came for a while, or now. */
+export function useGaps(into: EventRing, runId: string) {
+  const gaps = useSyncExternalStore(into.subscribe, () => into.gaps);
+  const { isBusy } = useFilling();
+  const [failed, setFailed] = useState<Gap[] | null>(null);
+  const isWanted = gaps.length > 0 && !isBusy && failed !== gaps;
+  useEffect(() => {
+    if (!isWanted) return;
+    const fill = (): void => void fillGaps(into, runId).catch(() => setFailed(into.gaps));
+    let timer = setTimeout(fill, CALM_MS);
+    const stop = into.subscribe(() => {
+      clearTimeout(timer);
+      timer = setTimeout(fill, CALM_MS);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [into, runId, isWanted]);
+  return { gaps, isBusy, fill: () => fillGaps(into, runId) };
 }
 
 export interface BackfillState {

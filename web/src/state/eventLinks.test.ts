@@ -210,7 +210,7 @@ describe("a link in the address", () => {
     anEvent({ seq: 4, status: "result", request_seq: 3, call_id: "c1" }),
     anEvent({ seq: 5, kind: "LogReceived", request_seq: 1, is_inferred: true, call_id: "c1" }),
     anEvent({ seq: 6, kind: "StderrLine", request_seq: 1, is_inferred: true }),
-    sent({ seq: 7, caused_by_seq: 1, call_id: "c1" }),
+    sent({ seq: 7, caused_by_seq: 1, call_id: "c1", request_id: 9 }),
     sent({ seq: 8, call_id: "c2" }),
     came({ seq: 9, request_seq: 99, call_id: "c1" }),
   ]);
@@ -235,6 +235,8 @@ describe("a link in the address", () => {
     const words = (name: LinkFilter["name"], value: string) => linkWords(ring, { name, value });
     expect(words("request", "1")).toBe("tools/call with id 7");
     expect(words("request", "99")).toBe("the request of event 99");
+    expect(words("call", "c1")).toBe("tools/call with id 9");
+    expect(words("call", "c99")).toBe("call c99");
     expect(words("exchange", "4")).toBe("HTTP exchange 4");
   });
 });

@@ -68,6 +68,8 @@ export class EventLinks {
   /** RequestPaused, by the seq of the question. */
   private readonly pauses = new Map<number, EventView>();
   private readonly exchanges = new Map<number, Exchange>();
+  /** The first request of a call, by mcplens's id of the call. */
+  private readonly calls = new Map<string, EventView>();
   /** The request that last went on with a call, by the seq of the call's first request. */
   private readonly rounds = new Map<number, EventView>();
   /** Questions that were not closed yet, by the seqs of the requests that ask and wait. */
@@ -82,7 +84,7 @@ export class EventLinks {
     this.serversOverHttp.clear();
     for (const map of [this.answers, this.ends, this.pauses, this.exchanges, this.hops])
       map.clear();
-    for (const map of [this.rounds, this.asking]) map.clear();
+    for (const map of [this.rounds, this.asking, this.calls]) map.clear();
   }
 
   /** Index an event; they must come in order. */
@@ -100,10 +102,13 @@ export class EventLinks {
     const question = kind === "RequestPaused" ? seqIn(event.detail.question_seq) : null;
     if (question !== null) this.pauses.set(question, event);
     const { caused_by_seq: first } = event;
-    const isCaused = kind === "FrameSent" && event.status === "request" && first !== null;
-    // Requests about its task belong to a call too.
-    if (isCaused && this.before(event, first)?.method === event.method)
-      this.rounds.set(first, event);
+    if (kind === "FrameSent" && event.status === "request") {
+      const { call_id } = event;
+      if (call_id !== null && !this.calls.has(call_id)) this.calls.set(call_id, event);
+      // Requests about its task belong to a call too.
+      if (first !== null && this.before(event, first)?.method === event.method)
+        this.rounds.set(first, event);
+    }
     if (kind === "QuestionOpened" || kind === "QuestionClosed") this.noteQuestion(event);
     const ended = this.endedSeq(event);
     // Of several replies to a batch, or to an id that was used twice, the first one is the answer.
@@ -114,6 +119,7 @@ export class EventLinks {
   dropBefore(first: number): void {
     for (const map of [this.answers, this.ends, this.pauses, this.rounds, this.asking, this.hops])
       for (const seq of map.keys()) if (seq < first) map.delete(seq);
+    for (const [id, { seq }] of this.calls) if (seq < first) this.calls.delete(id);
     for (const [id, exchange] of this.exchanges) {
       const { parts, sent } = exchange;
       if ((parts[0]?.seq ?? first) < first)
@@ -172,6 +178,12 @@ export class EventLinks {
     const { status, kind, seq } = event;
     const isFirst = status === "request" && kind === "FrameSent";
     return (isFirst && ofSameRun(event, this.rounds.get(seq))) || event;
+  }
+
+  /** The last request of a call, if its first one is loaded. */
+  requestOfCall(callId: string): EventView | undefined {
+    const first = this.calls.get(callId);
+    return first && this.lastRoundOf(first);
   }
 
   /** Whether a question of this request, or one that it waits for, is open. */

@@ -58,7 +58,7 @@ export class EventRing {
     const known = new Set(events.map((event) => event.seq));
     const all = events.concat(this.items.filter((event) => !known.has(event.seq)));
     all.sort((one, other) => one.seq - other.seq);
-    this.items = all.slice(Math.max(0, all.length - this.capacity));
+    this.items = all.length > this.capacity + SLACK ? all.slice(-this.capacity) : all;
     this.last = Math.max(this.last ?? -1, this.items.at(-1)?.seq ?? -1);
     this.epoch += 1;
     this.links.clear();
@@ -76,9 +76,12 @@ export class EventRing {
     this.tick();
   }
 
-  /** A gap was filled, or cannot be. */
+  /** A gap was filled, or cannot be; what was added to it since stays missing. */
   close(gap: Gap): void {
-    this.gaps = this.gaps.filter((one) => one.first_seq !== gap.first_seq);
+    this.gaps = this.gaps.flatMap((one) => {
+      if (one.first_seq !== gap.first_seq) return [one];
+      return one.last_seq > gap.last_seq ? [{ ...one, first_seq: gap.last_seq + 1 }] : [];
+    });
     this.tick();
   }
 

@@ -44,11 +44,15 @@ export function linkMatcher(
 export const requestName = ({ method, request_id }: EventView): string =>
   `${method ?? "request"}${request_id === null ? "" : ` with id ${request_id}`}`;
 
-/** In words what a link asks for. */
+/**
+ * In words what a link asks for. A call is named by its JSON-RPC id, which users find in the message
+ * too; mcplens's own id of it only where the request is not loaded.
+ */
 export function linkWords(ring: EventRing, { name, value }: LinkFilter): string {
   if (name === "app") return `the app ${value}`;
-  if (name === "call") return `call ${value}`;
   if (name === "exchange") return `HTTP exchange ${value}`;
-  const request = ring.find(Number(value));
-  return request ? requestName(request) : `the request of event ${value}`;
+  const isCall = name === "call";
+  const request = isCall ? ring.links.requestOfCall(value) : ring.find(Number(value));
+  if (request) return requestName(request);
+  return isCall ? `call ${value}` : `the request of event ${value}`;
 }

@@ -1,6 +1,6 @@
 // Catalog lists of servers, fetched when a screen needs them and again after a change. Items are
 // added as they arrive: the first rows are shown before the last page.
-import { useCallback, useEffect } from "react";
+import { useCallback, useEffect, useRef } from "react";
 import { create } from "zustand";
 import { CommandError } from "../api/socket";
 import type {
@@ -186,17 +186,40 @@ export async function loadMore(serverId: string, kind: ListKind, onePage: boolea
 
 const KINDS: ListKind[] = ["tools", "resources", "resource_templates", "prompts"];
 
-/** Loads all lists of all connected servers. */
-export function useLoadAll(): void {
+/** Whether a list is loaded as the backend has it now. */
+function isLoaded({ server_id, lists }: ServerView, kind: ListKind): boolean {
+  const held = loadedList(keyOf(server_id, kind));
+  const now = lists.find((list) => list.kind === kind);
+  if (!now || now.is_changed || held.isLoading || held.error) return false;
+  return held.fetched > 0 && held.fetched === now.fetched && held.count === now.count;
+}
+
+/**
+ * Loads what all connected servers offer, each list once while mounted, those of the current server
+ * first. Returns the servers whose lists are still loading.
+ */
+export function useLoadAll(current: string | undefined): ServerView[] {
   const servers = useInspector((state) => state.servers);
-  const connected = [...servers.values()].filter((server) => server.state === "CONNECTED");
+  const all = useLoadedLists();
+  const asked = useRef(new Set<string>());
+  const connected = [...servers.values()]
+    .filter((server) => server.state === "CONNECTED")
+    .sort((one, other) => Number(other.server_id === current) - Number(one.server_id === current));
   const names = connected.map((server) => server.server_id).join("\n");
   // biome-ignore lint/correctness/useExhaustiveDependencies: once more for each that connects
   useEffect(() => {
-    for (const { server_id, capabilities } of connected) {
-      for (const kind of KINDS) if (offers(capabilities, kind)) void loadList(server_id, kind);
+    for (const server of connected) {
+      for (const kind of KINDS) {
+        const key = keyOf(server.server_id, kind);
+        if (asked.current.has(key) || !offers(server.capabilities, kind)) continue;
+        asked.current.add(key);
+        if (!isLoaded(server, kind)) void loadList(server.server_id, kind);
+      }
     }
   }, [names]);
+  return connected.filter(({ server_id }) =>
+    KINDS.some((kind) => all[keyOf(server_id, kind)]?.isLoading),
+  );
 }
 
 /** The loaded items of all lists. */

@@ -1,8 +1,9 @@
 // Parses and builds the page's addresses: server, screen and item.
 import { useMemo } from "react";
-import { useLocation, useNavigate } from "react-router";
+import { type Location, useLocation, useNavigate } from "react-router";
 import type { CallView, QuestionView, ServerView, TaskView } from "../api/types";
 import { visible } from "../values/hiddenCharacters";
+import { fieldsOf } from "../values/jsonObject";
 import { lastPath, lastServerId, recordVisit } from "./lastVisited";
 import { useInspector } from "./store";
 
@@ -139,6 +140,17 @@ export function useSwitchServer(): (serverId: string) => void {
   const place = usePageLocation();
   const navigate = useNavigate();
   return (serverId) => void navigate(pathOnServer(place, serverId));
+}
+
+/** State for a link whose target offers a way back: the address that it was followed from. */
+export const fromHere = ({ pathname, search }: Location): { from: string } => ({
+  from: pathname + search,
+});
+
+/** The address that the current one was opened from, if the link said so. */
+export function useOrigin(): string | null {
+  const { from } = fieldsOf(useLocation().state);
+  return typeof from === "string" ? from : null;
 }
 
 /** What is needed of a router to follow its address. */

@@ -4,7 +4,7 @@ import { notifications } from "@mantine/notifications";
 import { createElement, type ReactNode, useEffect } from "react";
 import type { CallView, ServerView } from "../api/types";
 import { withoutAnsi } from "../values/ansi";
-import { pluralize, truncate } from "../values/format";
+import { asSentence, pluralize, truncate } from "../values/format";
 import { visible } from "../values/hiddenCharacters";
 import { isRetrying, needsSignIn } from "../values/serverState";
 import { pathToCall, serverName } from "./navigation";
@@ -96,7 +96,7 @@ function notifyChanges(changes: ConnectionChanges, again: ReadonlySet<string>): 
     for (const server of failed) {
       const isClosed = needsSignIn(server);
       const title = failureToast(server);
-      const text = `${truncate(visible(withoutAnsi(server.error?.message ?? "")), 100)} `;
+      const text = `${truncate(asSentence(visible(withoutAnsi(server.error?.message ?? ""))), 100)} `;
       const color = isClosed ? "yellow" : "red";
       notifications.show({ color, title, message: help(server, text) });
     }

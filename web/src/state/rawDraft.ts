@@ -11,9 +11,13 @@ const FIRST_ID = 1001;
 export const requestMessage = (server: ServerView, method: string): string =>
   pretty({ jsonrpc: "2.0", id: FIRST_ID, method, params: withEnvelope({}, server, "mcplens") });
 
-/** The tester's initial message: a request that every server answers. */
+/** A request that every server of this protocol revision answers: 2026-07-28 has no ping. */
+export const simplestMethod = (server: ServerView): string =>
+  isStateless(server) ? "server/discover" : "ping";
+
+/** The tester's initial message, and its preset. */
 export const initialMessage = (server: ServerView): string =>
-  requestMessage(server, isStateless(server) ? "server/discover" : "ping");
+  requestMessage(server, simplestMethod(server));
 
 export interface RawMessage {
   text: string;

@@ -4,9 +4,19 @@ import { Button } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { CommandError } from "../api/socket";
 import type { ErrorView } from "../api/types";
-import { errorMessage, formatTime, truncate } from "../values/format";
+import { asSentence, errorMessage, formatTime, truncate } from "../values/format";
 import { visible } from "../values/hiddenCharacters";
 import { socket } from "./commands";
+
+/** A toast's text with a button at its end. */
+export const withButton = (text: string, label: string, onClick: () => void) => (
+  <span className="row wrap">
+    <span className="grow">{text}</span>
+    <Button size="compact-xs" variant="default" onClick={onClick}>
+      {label}
+    </Button>
+  </span>
+);
 
 /** Wait for something; if it fails, show a toast with this title and resolve to null. */
 export async function withErrorToast<T>(title: string, work: Promise<T>): Promise<T | null> {
@@ -15,7 +25,7 @@ export async function withErrorToast<T>(title: string, work: Promise<T>): Promis
   } catch (thrown) {
     const message = (
       <span>
-        {visible(errorMessage(thrown))}{" "}
+        {asSentence(visible(errorMessage(thrown)))}{" "}
         <a href={errorViewOf(thrown).helpUrl} target="_blank" rel="noreferrer">
           View documentation
         </a>
@@ -67,15 +77,10 @@ export async function withWaitingToast<T>(
         loading: true,
         autoClose: false,
         withCloseButton: false,
-        message: (
-          <span className="row wrap">
-            <span className="grow">
-              Waiting for {visible(truncate(what, MAX_LENGTH))} since {formatTime(since, false)}
-            </span>
-            <Button size="compact-xs" variant="default" onClick={cancel}>
-              Cancel
-            </Button>
-          </span>
+        message: withButton(
+          `Waiting for ${visible(truncate(what, MAX_LENGTH))} since ${formatTime(since, false)}`,
+          "Cancel",
+          cancel,
         ),
       }),
     DELAY_MS,

@@ -49,3 +49,12 @@ export const truncate = (text: string, most: number): string =>
 /** The message of a thrown value. */
 export const errorMessage = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);
+
+// The words that messages of mcplens begin with. Others may be the name of a server, a file, a
+// method or a setting, which stays as it is.
+const OPENING =
+  /^(?:an?|another|apps|both|cannot|could|disconnected|give|it|its|more|no|nobody|nothing|not|only|others|redirected|rows|some|the|there|these|this|those|too|use) /;
+
+/** A message of mcplens that stands alone in the page: with a capital at its beginning. */
+export const asSentence = (message: string): string =>
+  OPENING.test(message) ? message.charAt(0).toUpperCase() + message.slice(1) : message;

@@ -25,7 +25,6 @@ import { ArgumentsEditor } from "../../forms/ArgumentsEditor";
 import { appUriOf, itemTitle } from "../../state/items";
 import { pathTo } from "../../state/navigation";
 import { repeatsInHeaders, takesHeaders } from "../../state/protocol";
-import { indentJson } from "../../values/exactJson";
 import { pluralize } from "../../values/format";
 import { fieldsOf } from "../../values/jsonObject";
 import { CallOptions } from "./CallOptions";
@@ -123,11 +122,7 @@ function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: 
         taskObstacle={server.state === "CONNECTED" ? taskObstacle(server) : null}
         isHttp={takesHeaders(server)}
       />
-      <SavedCallList
-        serverId={server_id}
-        tool={name}
-        onChoose={(given) => run.setDraft({ mode: run.draft.mode, text: indentJson(given) })}
-      />
+      <SavedCallList serverId={server_id} tool={name} onChoose={run.fill} />
       {run.problem && <Callout>{run.problem}</Callout>}
       {run.error && <ErrorNote error={run.error} title="The call was not sent" />}
     </div>

@@ -7,11 +7,18 @@ import { useFindings } from "../../forms/useFindings";
 import type { Finding } from "../../forms/validate";
 import { useDraft } from "../../state/browserStorage";
 import { command, startCall } from "../../state/commands";
+import { fillDrafts } from "../../state/filledDrafts";
 import { errorViewOf } from "../../state/toasts";
+import { indentJson } from "../../values/exactJson";
+import { truncate } from "../../values/format";
+import { visible } from "../../values/hiddenCharacters";
 import { parseJson, pretty } from "../../values/json";
 import { isObject } from "../../values/jsonObject";
 import { NO_OPTIONS, type Options } from "./CallOptions";
 import { type Tool, taskObstacle } from "./toolHints";
+
+// Names of saved calls come from files and may be long.
+const MAX_NAME = 60;
 
 export interface ToolCallForm {
   draft: Arguments;
@@ -28,6 +35,8 @@ export interface ToolCallForm {
   /** The backend refused the arguments because of the schema. */
   canForce: boolean;
   start(isForced: boolean): void;
+  /** Fills the form with the arguments of a saved call, given as JSON text. */
+  fill(name: string, given: string): void;
   /** Fills the form with plausible arguments, or takes them back; null if it takes none. */
   example: { isPut: boolean; put(): void } | null;
 }
@@ -66,9 +75,9 @@ export function useToolCall(
   itemKey: string,
   show: (callId: string) => void,
 ): ToolCallForm {
-  const key = `${server.server_id}/${itemKey}`;
-  const [draft, setDraft] = useDraft<Arguments>(`tool.${key}`, NO_ARGUMENTS);
-  const [options, setOptions] = useDraft<Options>(`tool.${key}.options`, NO_OPTIONS);
+  const draftKey = `tool.${server.server_id}/${itemKey}`;
+  const [draft, setDraft] = useDraft<Arguments>(draftKey, NO_ARGUMENTS);
+  const [options, setOptions] = useDraft<Options>(`${draftKey}.options`, NO_OPTIONS);
   const [isTried, setTried] = useState(false);
   const [refused, setRefused] = useState(0);
   const [problem, setProblem] = useState<string | null>(null);
@@ -142,6 +151,10 @@ export function useToolCall(
     error,
     canForce,
     start,
+    fill: (name, given) =>
+      fillDrafts(`The form was filled with “${visible(truncate(name, MAX_NAME))}”`, [
+        [draftKey, { mode: draft.mode, text: indentJson(given) } satisfies Arguments],
+      ]),
     example,
   };
 }

@@ -1,8 +1,9 @@
 import { Button } from "@mantine/core";
-import { useNavigate } from "react-router";
+import { useLocation, useNavigate } from "react-router";
 import { fetchEvent } from "../../api/http";
 import type { EventView } from "../../api/types";
-import { writeDraft } from "../../state/browserStorage";
+import { fillDrafts } from "../../state/filledDrafts";
+import { fromHere } from "../../state/navigation";
 import { fillRawDraft } from "../../state/rawDraft";
 import { useInspector } from "../../state/store";
 import { withErrorToast } from "../../state/toasts";
@@ -12,6 +13,7 @@ import { editDraftFor } from "./editDraft";
 /** Opens the screen of a request with its arguments filled in; sends nothing. */
 export function EditRequestButton({ event }: { event: EventView }) {
   const navigate = useNavigate();
+  const location = useLocation();
   const isKnown = useInspector((state) => state.servers.has(event.server_id));
   const edit = async (): Promise<void> => {
     const { text, text_is_cut } = await fetchEvent(event.run_id, event.seq);
@@ -19,9 +21,9 @@ export function EditRequestButton({ event }: { event: EventView }) {
     const parsed = tryParseExactly(text);
     if (!parsed.ok) throw new Error(parsed.problem);
     const { path, drafts, raw } = editDraftFor(event.server_id, parsed.value);
-    for (const draft of drafts) writeDraft(...draft);
+    fillDrafts("The form was filled with the request from Traffic", drafts);
     if (raw !== undefined) fillRawDraft(event.server_id, raw);
-    void navigate(path);
+    void navigate(path, { state: fromHere(location) });
   };
   return (
     <Button

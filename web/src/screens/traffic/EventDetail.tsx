@@ -114,7 +114,7 @@ function Remarks({ event, loaded }: { event: EventView; loaded: Loaded }) {
       )}
       {loaded && "problem" in loaded && (
         <div className={css.note}>
-          <Callout>{loaded.problem} Only the beginning is shown.</Callout>
+          <Callout>{`${loaded.problem} Only the beginning is shown.`}</Callout>
         </div>
       )}
     </>

@@ -6,7 +6,7 @@ import type { EventView } from "../../api/types";
 import { useEvent } from "../../events/useEvent";
 import { isReply } from "../../state/eventLinks";
 import { useRing } from "../../state/events";
-import { type LinkFilter, withLink } from "../../state/linkFilter";
+import { type LinkFilter, linkWords, withLink } from "../../state/linkFilter";
 import { pathToCall } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import css from "./EventDetail.module.css";
@@ -98,11 +98,17 @@ export function EventLinkButtons({ event, onGo }: LinkProps) {
 }
 
 /** Shows only the events of the same call or exchange. */
-function OnlyLink({ link, children }: { link: LinkFilter; children: string }) {
+function OnlyLink({ link }: { link: LinkFilter }) {
   const [query] = useSearchParams();
+  const ring = useRing();
+  const { name, value } = link;
   return (
-    <Link to={{ search: `?${withLink(query, link)}` }} replace>
-      {children}
+    <Link
+      to={{ search: `?${withLink(query, link)}` }}
+      replace
+      title={`Show only what belongs to ${name} ${value}`}
+    >
+      {linkWords(ring, link)}
     </Link>
   );
 }
@@ -121,7 +127,7 @@ export function EventLinkFacts({ event }: { event: EventView }) {
     <div className={`row wrap dim ${css.links}`}>
       {callId !== null && (
         <span>
-          Part of <OnlyLink link={{ name: "call", value: callId }}>{`call ${callId}`}</OnlyLink>
+          Part of <OnlyLink link={{ name: "call", value: callId }} />
           {call && (
             <>
               {", "}
@@ -131,11 +137,7 @@ export function EventLinkFacts({ event }: { event: EventView }) {
         </span>
       )}
       {purpose !== null && purpose !== "call" && <span>Purpose: {purposeLabel(purpose)}</span>}
-      {exchange_id !== null && (
-        <OnlyLink link={{ name: "exchange", value: String(exchange_id) }}>
-          {`HTTP exchange ${exchange_id}`}
-        </OnlyLink>
-      )}
+      {exchange_id !== null && <OnlyLink link={{ name: "exchange", value: String(exchange_id) }} />}
       {is_inferred && <span>Inferred: the only call running</span>}
     </div>
   );

@@ -1,12 +1,12 @@
 // Toolbar of Traffic: filters, arrangement, columns, sessions, pins, export and import.
 import { ActionIcon, Button, Checkbox, SegmentedControl, Switch, Tooltip } from "@mantine/core";
 import { memo, useCallback, useRef } from "react";
-import { Link, useSearchParams } from "react-router";
+import { Link, useLocation, useSearchParams } from "react-router";
 import type { EventView } from "../../api/types";
 import { Icon } from "../../components/Icon";
 import { SearchField } from "../../components/SearchField";
 import { RunChooser } from "../../events/RunChooser";
-import { pathToServer } from "../../state/navigation";
+import { fromHere, pathToServer } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { ColumnsMenu } from "./ColumnsMenu";
 import { ExportMenu } from "./ExportMenu";
@@ -66,6 +66,7 @@ function RawMessageButton({ serverId }: { serverId: string | null }) {
   const connected = useInspector(
     ({ servers }) => [...servers.values()].find((one) => one.state === "CONNECTED")?.server_id,
   );
+  const location = useLocation();
   const target = serverId ?? connected;
   if (target === undefined) return null;
   return (
@@ -75,6 +76,7 @@ function RawMessageButton({ serverId }: { serverId: string | null }) {
       <Button
         component={Link}
         to={pathToServer(target, "experimental")}
+        state={fromHere(location)}
         variant="default"
         leftSection={<Icon name="edit" size={13} />}
       >

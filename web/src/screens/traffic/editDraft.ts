@@ -1,5 +1,6 @@
 // Which screen edits a recorded request, and the drafts to fill in there.
 
+import type { Draft } from "../../state/filledDrafts";
 import { pathTo, pathToServer } from "../../state/navigation";
 import { pretty } from "../../values/json";
 import { isObject } from "../../values/jsonObject";
@@ -7,7 +8,7 @@ import { isObject } from "../../values/jsonObject";
 interface EditDraft {
   path: string;
   /** Drafts of that screen. */
-  drafts: [key: string, value: unknown][];
+  drafts: Draft[];
   /** Message for the raw tester, if it is that screen. */
   raw?: string;
 }

@@ -1,6 +1,7 @@
 // The raw tester: sends typed text byte for byte, and shows the reply.
 import { Button } from "@mantine/core";
 import { useState } from "react";
+import { Link } from "react-router";
 import { fetchEvent, fetchRequest } from "../../../api/http";
 import type { CallView, EventView, ServerView } from "../../../api/types";
 import { CallPanel } from "../../../calls/CallPanel";
@@ -10,10 +11,18 @@ import { Callout } from "../../../components/Callout";
 import { CodeEditor } from "../../../components/CodeEditor";
 import { EmptyState } from "../../../components/EmptyState";
 import { ErrorNote } from "../../../components/ErrorNote";
+import { Icon } from "../../../components/Icon";
 import { KeyValueFields } from "../../../components/KeyValueFields";
 import { useRunShortcut } from "../../../components/useRunShortcut";
+import { lastPath } from "../../../state/lastVisited";
+import { pathTo, useOrigin } from "../../../state/navigation";
 import { takesHeaders } from "../../../state/protocol";
-import { type RawDraft, restoreHeaders } from "../../../state/rawDraft";
+import {
+  initialMessage,
+  type RawDraft,
+  restoreHeaders,
+  simplestMethod,
+} from "../../../state/rawDraft";
 import { withErrorToast } from "../../../state/toasts";
 import { maskedKeys } from "../../../state/wholeEvent";
 import { parseExactly } from "../../../values/exactJson";
@@ -66,6 +75,22 @@ function Remarks({ text, missing }: { text: string; missing: string[] }) {
   );
 }
 
+/** Leads to Traffic: to where the tester was opened from there, or as it was last visited. */
+function TrafficButton({ serverId }: { serverId: string }) {
+  const origin = useOrigin();
+  const last = lastPath(serverId, "traffic");
+  return (
+    <Button
+      component={Link}
+      to={origin ?? last ?? pathTo(serverId, "traffic")}
+      variant="default"
+      leftSection={<Icon name="traffic" size={13} />}
+    >
+      {origin || last ? "Back to Traffic" : "Show Traffic"}
+    </Button>
+  );
+}
+
 export function RawTester({ server, message }: Props) {
   const { server_id, url } = server;
   const { calls, raw, current, show } = useRawCalls(server_id);
@@ -82,6 +107,7 @@ export function RawTester({ server, message }: Props) {
           Sends any message as typed, valid or not. The answer and what it caused are in Traffic
           too.
         </span>
+        <TrafficButton serverId={server_id} />
       </div>
       <div className={css.sides}>
         <div className="stack">
@@ -115,14 +141,23 @@ export function RawTester({ server, message }: Props) {
           )}
           <div className="row wrap" style={{ justifyContent: "flex-end" }}>
             {linesNote && <span className="dim grow">{linesNote}</span>}
-            <LoadMenu serverId={server_id} calls={calls} onCall={load} onEvent={loadEvent} />
-            <ButtonWithReason
-              disabledReason={isConnected ? null : "The server is not connected"}
-              hint="Ctrl Enter"
-              onClick={() => send(false)}
-            >
-              Send
-            </ButtonWithReason>
+            <div className="row wrap">
+              <Button
+                variant="default"
+                title="Load a ready-made request that every server answers"
+                onClick={() => message.place(initialMessage(server))}
+              >
+                Load {simplestMethod(server)}
+              </Button>
+              <LoadMenu serverId={server_id} calls={calls} onCall={load} onEvent={loadEvent} />
+              <ButtonWithReason
+                disabledReason={isConnected ? null : "The server is not connected"}
+                hint="Ctrl Enter"
+                onClick={() => send(false)}
+              >
+                Send
+              </ButtonWithReason>
+            </div>
           </div>
         </div>
         <section className={css.reply} aria-label="Reply">

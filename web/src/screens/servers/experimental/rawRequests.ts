@@ -1,5 +1,5 @@
 import { useMemo, useState } from "react";
-import { useSearchParams } from "react-router";
+import { useLocation, useSearchParams } from "react-router";
 import type { CallView, ErrorView, ServerView } from "../../../api/types";
 import { startCall } from "../../../state/commands";
 import type { RawMessage } from "../../../state/rawDraft";
@@ -29,6 +29,8 @@ export const isRefusedRequest = (error: ErrorView): boolean =>
 export function useRawCalls(serverId: string) {
   const all = useInspector((state) => state.calls);
   const [query, setQuery] = useSearchParams();
+  // Kept: it says where the tester was opened from.
+  const { state } = useLocation();
   const calls = useMemo(
     () =>
       [...all.values()]
@@ -42,7 +44,7 @@ export function useRawCalls(serverId: string) {
     calls,
     raw,
     current: raw.find((call) => call.call_id === wanted) ?? raw[0],
-    show: (callId: string) => setQuery({ call: callId }, { replace: true }),
+    show: (callId: string) => setQuery({ call: callId }, { replace: true, state }),
   };
 }
 
