@@ -46,7 +46,7 @@ def three_servers(browser: Browser, home: Path) -> Iterator[Watched]:
 
 def name_given(window: Watched) -> str:
     """The name that the page has for the server of the command line."""
-    articles = window.switch("/servers").get_by_role("article")
+    articles = window.goto("/servers").get_by_role("article")
     expect(articles).to_have_count(4)
     names = [one.get_attribute("aria-label") or "" for one in articles.all()]
     (name,) = set(names) - {"odd", "wire", "demo"}
@@ -55,7 +55,7 @@ def name_given(window: Watched) -> str:
 
 def called(window: Watched, server: str, tool: str, arguments: str = "") -> Locator:
     """The panel of a call made with these arguments."""
-    page = window.switch(f"/s/{server}/tools/{tool}")
+    page = window.goto(f"/s/{server}/tools/{tool}")
     if arguments:
         page.get_by_text("JSON", exact=True).first.click()
         retype(page.get_by_label("Arguments as JSON"), arguments)
@@ -65,7 +65,7 @@ def called(window: Watched, server: str, tool: str, arguments: str = "") -> Loca
 
 def gives(window: Watched, result: str) -> Locator:
     """The panel of a call that gave exactly this."""
-    page = window.switch("/s/odd/tools/give")
+    page = window.goto("/s/odd/tools/give")
     page.get_by_label("json", exact=True).fill(result)
     run(page)
     return page.get_by_label("Call of give")

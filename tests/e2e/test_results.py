@@ -101,7 +101,7 @@ def test_a_long_list_is_open_and_searched_and_many_blocks_come_in_pieces(
 
 
 def test_no_digit_of_the_meta_of_a_call_is_lost(opened: Watched) -> None:
-    page = opened.switch("/s/odd/tools/give")
+    page = opened.goto("/s/odd/tools/give")
     page.get_by_label("json", exact=True).fill('{"content": []}')
     page.get_by_role("button", name="Options", exact=True).click()
     meta = page.get_by_label("_meta", exact=True)
@@ -158,7 +158,7 @@ def test_a_program_and_a_page_have_colours(opened: Watched) -> None:
 
 
 def test_a_call_that_fails_out_of_sight_is_told_with_a_way_to_it(opened: Watched) -> None:
-    page = opened.switch("/s/odd/tools/hold")
+    page = opened.goto("/s/odd/tools/hold")
     # Lets the calls of the other page fail.
     other = page.context.new_page()
     other.goto(f"{opened.site.url}/s/odd/tools/drop")
@@ -267,7 +267,7 @@ def test_a_call_is_saved_fills_the_form_and_is_deleted(opened: Watched, given: s
     saved = page.get_by_label("Saved calls")
     expect(saved.get_by_role("button", name="nine", exact=True)).to_be_visible()
     page.evaluate("sessionStorage.clear()")
-    opened.switch(f"/s/{given}/tools/add")
+    opened.goto(f"/s/{given}/tools/add")
     saved.get_by_role("button", name="nine", exact=True).hover()
     expect(page.get_by_role("tooltip")).to_contain_text("Fills the form with")
     opened.shoot("saved call hint")
@@ -286,7 +286,7 @@ def test_a_call_is_saved_fills_the_form_and_is_deleted(opened: Watched, given: s
 
 
 def test_the_picture_and_the_sound_of_a_question_are_shown(opened: Watched) -> None:
-    page = opened.switch("/s/odd/tools/ask")
+    page = opened.goto("/s/odd/tools/ask")
     run(page)
     question = page.get_by_label("Question: sampling/createMessage")
     picture = question.get_by_alt_text("Content of type image/png")
@@ -307,7 +307,7 @@ def test_the_picture_and_the_sound_of_a_question_are_shown(opened: Watched) -> N
 
 
 def test_what_a_tool_says_of_itself_is_shown(opened: Watched, given: str) -> None:
-    page = opened.switch(f"/s/{given}/tools/notes-clear")
+    page = opened.goto(f"/s/{given}/tools/notes-clear")
     head = page.locator("header", has=page.get_by_role("heading", name="Delete all notes"))
     for hint in ("destructive", "idempotent"):
         expect(head.get_by_text(hint, exact=True)).to_be_visible()
@@ -315,7 +315,7 @@ def test_what_a_tool_says_of_itself_is_shown(opened: Watched, given: str) -> Non
         expect(row.locator(f'[title^="{hint}: "]')).to_be_visible()
     head.get_by_text("destructive", exact=True).hover()
     expect(page.get_by_text("Says that it may destroy something")).to_be_visible()
-    opened.switch(f"/s/{given}/tools/add")
+    opened.goto(f"/s/{given}/tools/add")
     page.get_by_role("tab", name="Schema").click()
     expect(page.get_by_role("tree", name="Input schema")).to_contain_text("required")
     expect(page.get_by_role("tree", name="Output schema")).to_contain_text("sum")
@@ -343,7 +343,7 @@ def test_a_result_is_told_to_fit_and_a_link_in_one_opens_the_resource(
 def test_calls_of_one_tool_run_beside_each_other_and_are_chosen_from(
     opened: Watched, given: str
 ) -> None:
-    page = opened.switch(f"/s/{given}/tools/progress-steps")
+    page = opened.goto(f"/s/{given}/tools/progress-steps")
     panel = page.get_by_label("Call of progress-steps")
     page.get_by_label("steps", exact=True).fill("1000")
     page.get_by_label("seconds", exact=True).fill("0.2")

@@ -108,7 +108,7 @@ def test_a_large_request_is_shown_and_copied_whole_after_a_reload(
 def test_an_error_reply_to_a_raw_message_is_shown_and_copied_whole(
     opened: Watched, home: Path
 ) -> None:
-    page = opened.switch("/servers/odd/experimental")
+    page = opened.goto("/servers/odd/experimental")
     message = '{"jsonrpc": "2.0", "id": 77, "method": "no/such"}'
     retype(page.get_by_label("Message to send"), message)
     page.get_by_role("button", name="Send", exact=True).click()
@@ -127,7 +127,7 @@ def test_an_error_reply_to_a_raw_message_is_shown_and_copied_whole(
 
 
 def test_the_messages_of_a_prompt_are_copied_as_text(opened: Watched, given: str) -> None:
-    page = opened.switch(f"/s/{given}/prompts/conversation")
+    page = opened.goto(f"/s/{given}/prompts/conversation")
     page.get_by_role("textbox", name="name").fill("Ada")
     page.get_by_role("button", name="Get the messages").click()
     panel = page.get_by_label("Call of conversation")
@@ -138,7 +138,7 @@ def test_the_messages_of_a_prompt_are_copied_as_text(opened: Watched, given: str
 
 
 def test_the_headers_and_the_timeout_of_a_call_count_and_are_copied(opened: Watched) -> None:
-    page = opened.switch("/s/wire/tools/echo")
+    page = opened.goto("/s/wire/tools/echo")
     page.get_by_role("textbox", name="text").fill("hello")
     page.get_by_role("button", name="Options", exact=True).click()
     page.get_by_role("button", name="Add a header").click()
