@@ -1,7 +1,4 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { lazyModule } from "./components/lazyModule";
-import { preloadModules } from "./preload";
-import { useInspector } from "./state/store";
 
 afterEach(() => {
   vi.useRealTimers();
@@ -10,6 +7,11 @@ afterEach(() => {
 
 /** Whether a module is loaded in advance by a browser with this connection. */
 async function isLoaded(connection: object | undefined): Promise<boolean> {
+  // The modules of screens would have to be loaded first, and time stands still.
+  vi.resetModules();
+  const { lazyModule } = await import("./components/lazyModule");
+  const { preloadModules } = await import("./preload");
+  const { useInspector } = await import("./state/store");
   vi.useFakeTimers();
   vi.stubGlobal("navigator", { connection });
   const module = lazyModule(async () => "code");
@@ -17,6 +19,7 @@ async function isLoaded(connection: object | undefined): Promise<boolean> {
   useInspector.setState({ run_id: "run", link: { ...link, state: "open" } });
   void preloadModules();
   await vi.advanceTimersByTimeAsync(60_000);
+  vi.useRealTimers();
   return module.loaded !== null;
 }
 

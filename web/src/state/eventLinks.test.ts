@@ -87,7 +87,7 @@ describe("the request of a reply", () => {
     expect(requestOf(ring, 8)).toBeUndefined();
     expect(elapsed(ring, 8)).toBeNull();
     ring.merge([anEvent({ seq: 5 }), sent({ seq: 6 }), anEvent({ seq: 9 })]);
-    expect(ring.items.map((event) => event.seq)).toEqual([6, 8, 9]);
+    expect(ring.items.map((event) => event.seq)).toEqual([5, 6, 8, 9]);
     expect([elapsed(ring, 6), elapsed(ring, 8)]).toEqual([2, 2]);
     expect(ring.links.parentOf(at(ring, 8))?.seq).toBe(6);
   });

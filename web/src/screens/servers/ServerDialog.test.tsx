@@ -13,6 +13,6 @@ it("offers no form to save over an entry that could not be read", async () => {
       <ServerDialog edited={{ server_id: "gone", isCopy: false }} onClose={() => undefined} />
     </MantineProvider>,
   );
-  expect(await screen.findByText("there is no server 'gone'")).toBeTruthy();
+  expect(await screen.findByText("There is no server 'gone'")).toBeTruthy();
   expect(screen.queryByRole("button", { name: "Save" })).toBeNull();
 });
