@@ -67,13 +67,13 @@ class Shell:
     def state(self) -> Path:
         return self.home / "state" / "mcplens"
 
-    def run(self, *words: str, stdin: bytes = b"") -> Ran:
-        """Run a command with pipes for its three streams."""
+    def run(self, *words: str, stdin: bytes = b"", cwd: Path | None = None) -> Ran:
+        """Run a command with pipes for its three streams, at home or in another folder."""
         done = subprocess.run(
             [MCPLENS, *words],
             input=stdin,
             capture_output=True,
-            cwd=self.home,
+            cwd=cwd or self.home,
             env=self.environment,
             timeout=TIMEOUT_S,
         )

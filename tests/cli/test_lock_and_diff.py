@@ -1,6 +1,7 @@
 """`mcplens lock` and `mcplens diff`: what a server promises, on record and compared."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def test_a_lock_is_green_until_the_server_changes_and_after_it_is_written_again(
     assert "one: 1 breaking, 1 additive" in red.text
     assert "breaking  /tools/add/inputSchema/properties/b  now required" in red.text
     assert "This means a major version: 1.0.0 → 2.0.0." in red.text
-    assert "mcplens lock" in red.err
+    assert "if the changes are intended, run mcplens lock one\n" in red.err
     assert lock_of(server).read_bytes() == before
     assert server.run("lock", "one").code == exit_codes.DONE
     assert server.run("lock", "--check").code == exit_codes.DONE
@@ -185,12 +186,14 @@ def test_a_command_is_called_as_the_lock_calls_it(server: Shell) -> None:
     options = ("--protocol", "2025-11-25")
     ran = server.run("lock", "--check", *options, "--", *command)
     assert ran.text.startswith("one: 1 additive\n")
+    assert f"run mcplens lock --as one -- {shlex.join(command)}\n" in ran.err
     ran = server.run("lint", *options, "--format", "github", "--", *command)
     assert "file=mcp.lock,line=" in ran.text
     server.config.write_text('{"mcpServers": {}}')
-    ran = server.run("lock", "--check")
-    assert ran.code == exit_codes.USAGE
-    assert "mcp.lock has the server 'one', which is not configured" in ran.err
+    for words in ((), ("one",)):
+        ran = server.run("lock", "--check", *words)
+        assert ran.code == exit_codes.USAGE
+        assert "mcp.lock has the server 'one', which is not configured" in ran.err
     assert "mcplens lock --check --as one -- COMMAND" in ran.err
 
 

@@ -62,6 +62,21 @@ def test_a_recorded_call_becomes_a_test_that_notices_a_change(shell: Shell, tmp_
     assert shell.run("test").code == exit_codes.DONE
 
 
+def test_a_test_starts_the_server_in_the_folder_of_the_recorded_call(
+    shell: Shell, tmp_path: Path
+) -> None:
+    project, tests = tmp_path / "project", tmp_path / "tests"
+    for folder in (project, tests):
+        folder.mkdir()
+    (project / "server.py").write_text(SERVER)
+    shell.run("call", "say", "--", "python3", "server.py", cwd=project)
+    run_id = newest_run(shell)
+    saved = shell.run("history", "save-test", run_id, "-o", "parrot.mcp.yaml", cwd=tests)
+    assert "cwd: ../project\n" in (tests / "parrot.mcp.yaml").read_text(), saved.err
+    ran = shell.run("test", cwd=tests)
+    assert ran.code == exit_codes.DONE, ran.text
+
+
 def test_a_file_from_elsewhere_stays_unconfirmed_when_a_test_is_saved_to_it(shell: Shell) -> None:
     path = shell.home / "theirs.mcp.yaml"
     server = json.dumps({"command": sys.executable, "args": ["-m", "mcplens.demo"]})

@@ -177,7 +177,10 @@ async def test_output_before_the_first_message_is_shown_although_the_server_work
     assert found.diagnosis.is_healthy
     assert found.checks["framing"].state == "warning"
     assert found.checks["framing"].lines == ("Welcome",)
-    assert found.diagnosis.conclusion == "It works, with a warning: framing."
+    assert found.diagnosis.conclusion == (
+        "It works, with a warning: framing. "
+        "Have the server log to stderr: stdout is for messages alone."
+    )
 
 
 async def test_a_list_that_fails_does_not_hide_the_others() -> None:

@@ -105,12 +105,18 @@ def refusal(
             "try again later: the authorization server has a fault" if is_theirs else problem.hint
         )
         return SignInProblem(came, expected="HTTP 200 with JSON", hint=hint)
-    error = str(found.get("error", ""))[:_QUOTED_CHARACTERS]
-    description = str(found.get("error_description", ""))[:_QUOTED_CHARACTERS]
+    error = _quoted(found.get("error", ""))
+    description = _quoted(found.get("error_description", ""))
     text = f"{what} was answered with HTTP {status}"
     text += f": {error}" if error else ""
     text += f" ({description})" if description else ""
     return RefusedByServer(text, error, expected)
+
+
+def _quoted(value: object) -> str:
+    """A member of an answer as it came, and not too much of it."""
+    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return text[:_QUOTED_CHARACTERS]
 
 
 def _expiry(value: object, wall: float) -> float | None:

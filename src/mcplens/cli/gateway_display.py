@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _encode: Final = msgspec.json.Encoder().encode
 # The table is drawn at most so often.
 _DRAW_S: Final = 0.25
+# Of why a server is not running: three lines of a small terminal, enough for its last words.
+_STATE_CHARACTERS: Final = 200
 
 
 async def show_lines(gateway: Gateway, bus: Bus) -> None:
@@ -185,6 +187,10 @@ def _cell(text: str) -> Text:
     return Text(one_line(text))
 
 
+def _shortened(text: str) -> str:
+    return text if len(text) <= _STATE_CHARACTERS else f"{text[: _STATE_CHARACTERS - 1]}…"
+
+
 def _table(gateway: Gateway, counts: dict[str, list[int]], problem: str = "") -> Table:
     from rich.table import Table
 
@@ -197,7 +203,7 @@ def _table(gateway: Gateway, counts: dict[str, list[int]], problem: str = "") ->
         if gateway.is_loop(connection):
             words = "refused: it leads back to this gateway"
         elif state.message:
-            words = f"{words}: {state.message}"[:60]
+            words = _shortened(f"{words}: {state.message}")
         calls, failed = counts.get(connection.server_id, [0, 0])
         tools = len(connection.lists["tools"].items)
         cells = (connection.server_id, words, str(tools), str(calls), str(failed))

@@ -6,7 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 import msgspec
@@ -22,10 +22,13 @@ if TYPE_CHECKING:
     from mcplens.contracts.contract import Contract
 
 
+DEFAULT_PATH: Final = "mcp.lock"
+
+
 @click.command("lock")
 @click.argument("targets", nargs=-1, metavar="[TARGET]...", shell_complete=complete_target)
 @click.option(
-    "-f", "--file", "path", default="mcp.lock", show_default=True, metavar="FILE",
+    "-f", "--file", "path", default=DEFAULT_PATH, show_default=True, metavar="FILE",
     help="The lock.",
 )  # fmt: skip
 @click.option("--check", "is_check", is_flag=True, help="Compare with the lock; write nothing.")
@@ -59,16 +62,22 @@ def command(
     words: Sequence[str | None] = targets or ([None] if flags.server_command is not None else [])
     if targets and flags.server_command is not None:
         raise click.UsageError(f"two servers are given: {targets[0]}, and the command after --")
-    if not words and known is not None:
-        words = list(known.contracts)
-        _check_configured(flags, list(known.contracts), path, is_check)
-    elif not words:
-        words = project_servers(flags)
+    if not words:
+        words = project_servers(flags) if known is None else list(known.contracts)
+    if known is not None:
+        locked = [word for word in words if word is not None and word in known.contracts]
+        _check_configured(flags, locked, path, is_check)
     _check_words(flags, words, path, name)
     found = [_fetch(flags, word, name) for word in words]
     if is_check:
         assert known is not None
-        sys.exit(_check(flags, known, found, form, fail_on))
+        code = _check(flags, known, found, form, fail_on)
+        if code:
+            as_name = find_contract(known, found[0]).name if flags.server_command else name
+            again = _lock_command(flags, targets, path, as_name)
+            text = f"{known.shown} is not up to date; if the changes are intended, run {again}"
+            output.note(text)
+        sys.exit(code)
     _write(path, known, found)
 
 
@@ -158,9 +167,14 @@ def _check(
         locked = find_contract(known, contract)
         only = msgspec.structs.replace(known, contracts={locked.name: locked})
         comparisons += compare_sources(only, live)
-    code = show(flags, comparisons, form, fail_on)
-    if code:
-        output.note(
-            f"{known.shown} is not up to date; if the changes are intended, run mcplens lock"
-        )
-    return code
+    return show(flags, comparisons, form, fail_on)
+
+
+def _lock_command(
+    flags: CommandOptions, targets: Sequence[str], path: str, name: str | None
+) -> str:
+    """The command that writes what was checked into the lock."""
+    named = [] if name is None else ["--as", name]
+    placed = [] if path == DEFAULT_PATH else ["--file", path]
+    started = [] if flags.server_command is None else ["--", *flags.server_command]
+    return shlex.join(["mcplens", "lock", *placed, *named, *targets, *started])

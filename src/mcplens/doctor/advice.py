@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from mcplens.doctor.checks import Check, Examined
-from mcplens.doctor.failed_step import Evidence, failed_step, listening_at
+from mcplens.doctor.failed_step import Evidence, announces_sign_in, failed_step, listening_at
+from mcplens.doctor.failure_steps import STEPS
 from mcplens.errors import HttpError, InspectorError, help_slug
 from mcplens.targets import command_of
 
@@ -28,6 +29,8 @@ _WRONG_PLACE = (200, 404, 405, 406)
 def advise(error: InspectorError, evidence: Evidence, examined: Examined) -> tuple[str, str]:
     """The sentence and the command for an error."""
     hint = failed_step(error, evidence).hint.partition("\n")[0]
+    if hint.startswith("mcplens "):  # a command, which is given by itself
+        hint = STEPS[error.code].hint
     hint = str(error.details.get("hint") or hint)
     program = _program(examined)
     if error.code == "COMMAND_NOT_FOUND" and program in _INSTALLS:
@@ -64,6 +67,8 @@ def _for_url(error: InspectorError, url: str, words: str) -> str | None:
     parts = urlsplit(url)
     quoted = shlex.quote(words)
     match error.code:
+        case "AUTHENTICATION_FAILED" if not announces_sign_in(error):
+            return f"mcplens doctor {quoted} -H 'Authorization: Bearer TOKEN'"
         case "AUTHENTICATION_FAILED":
             return f"mcplens auth login {quoted}"
         case "SIGN_IN_FAILED":
@@ -93,17 +98,27 @@ def configuration_advice(error: InspectorError, words: str) -> tuple[str, str]:
     return "Fix the configuration as described above.", "mcplens servers list"
 
 
+# What to do about a warning, by the name of its check.
+_REMEDIES = {
+    "framing": "Have the server log to stderr: stdout is for messages alone.",
+    "ping": "Have the server answer ping with an empty result.",
+    "exit": "Have the server end when its stdin is closed.",
+}
+
+
 def conclusion(checks: Sequence[Check], words: str) -> tuple[str, str]:
     """For a server that could be connected to."""
     bad = [check for check in checks if check.state == "failed"]
     if bad:
         names = ", ".join(check.title.lower() for check in bad)
         return f"It connects, and these checks failed: {names}.", f"mcplens watch {words}"
-    warnings = [check.title.lower() for check in checks if check.state == "warning"]
+    warnings = [check for check in checks if check.state == "warning"]
     command = f"mcplens {words}"
     if warnings:
         count = "a warning" if len(warnings) == 1 else f"{len(warnings)} warnings"
-        return f"It works, with {count}: {', '.join(warnings)}.", command
+        titles = ", ".join(check.title.lower() for check in warnings)
+        remedies = [_REMEDIES[check.name] for check in warnings if check.name in _REMEDIES]
+        return " ".join((f"It works, with {count}: {titles}.", *remedies)), command
     return f"It works: {len(checks)} checks, nothing to fix.", command
 
 

@@ -66,7 +66,11 @@ class Attempt(msgspec.Struct, frozen=True):
 
 
 def _lines(texts: Iterable[str]) -> list[str]:
-    return [text[:_SHOWN_CHARACTERS] for text in texts][:_SHOWN_LINES]
+    return [_shortened(text) for text in texts][:_SHOWN_LINES]
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[: _SHOWN_CHARACTERS - 1]}…"
 
 
 def process_checks(attempt: Attempt) -> Iterator[Check]:

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from mcplens.doctor.failure_steps import HTTP_HINTS, STEPS, Step
-from mcplens.errors import InspectorError, ServerError
+from mcplens.errors import HttpError, InspectorError, ServerError
 from mcplens.events import Event, FrameReceived, StderrLine
 from mcplens.protocol.frames import Malformed
 
@@ -83,8 +83,7 @@ def failed_step(error: InspectorError, evidence: Evidence) -> Step:
     if error.code == "SIGN_IN_FAILED":
         return _sign_in_step(error, evidence, step)
     if error.code == "AUTHENTICATION_FAILED" and status_of(error) == 401 and evidence.is_remote:
-        hint = f"mcplens auth login {evidence.server}\nor send a credential: -H 'NAME: VALUE'"
-        return Step("HTTP status 401", step.expected, hint)
+        return Step("HTTP status 401", step.expected, _credential_hint(error, evidence.server))
     if evidence.is_remote and not evidence.is_connected:
         return _with_tls_hint(_http_step(error, step), error, evidence)
     return step
@@ -145,11 +144,29 @@ def _sign_in_step(error: InspectorError, evidence: Evidence, step: Step) -> Step
     return Step(f"sign-in: {name.lower()}" if name else "sign-in", expected, hint)
 
 
+def _credential_hint(error: InspectorError, server: str) -> str:
+    login = f"mcplens auth login {server}"
+    token = "send a token: -H 'Authorization: Bearer TOKEN'"
+    if announces_sign_in(error):
+        return f"{login}\nor {token}"
+    return f"{token}\nor, if the server has an authorization server: {login}"
+
+
+def announces_sign_in(error: InspectorError) -> bool:
+    """Whether a refusal says where to learn how to sign in (RFC 9728, 5.1)."""
+    from mcplens.auth.challenges import bearer_challenge
+
+    headers = error.headers if isinstance(error, HttpError) else {}
+    given = [value for name, value in headers.items() if name.lower() == "www-authenticate"]
+    challenge = bearer_challenge(given)
+    return challenge is not None and challenge.resource_metadata is not None
+
+
 def _http_step(error: InspectorError, step: Step) -> Step:
     status = status_of(error)
     if status is None:
-        if not isinstance(error, ServerError):
-            return step
+        if not isinstance(error, ServerError) or error.data is not None:
+            return step  # it may say itself what is wrong
         # A server that knows neither server/discover nor initialize probably does not speak MCP.
         return Step("handshake", "an MCP server at this URL", HTTP_HINTS[404])
     wait_s = error.details.get("retry_after_s")

@@ -129,6 +129,7 @@ HTTP_HINTS: Final = {
     405: _PATH_HINT,
     406: _PATH_HINT,
     500: "see the server's log",
+    501: _PATH_HINT,
     502: "start the server behind the proxy",
     503: "try again later: the server is not ready",
     504: "see why the server behind the proxy does not answer",

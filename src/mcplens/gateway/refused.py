@@ -61,7 +61,7 @@ _ADVICE: Final = {
     "CONNECTION_REFUSED": "start the server, or correct `url` of {0} in the configuration",
     "HOST_NOT_FOUND": "correct `url` of {0} in the configuration",
     "TLS_FAILED": "set `caFile` of {0} in the configuration",
-    "SERVER_EXITED": "`mcplens tools {0}` shows what the server prints when it starts",
+    "SERVER_EXITED": "`mcplens doctor {0}` checks whether it starts, and shows what it prints",
     "CONNECTION_TIMEOUT": "`mcplens tools {0}` shows how far it gets when it starts",
     "REQUEST_TIMEOUT": "allow more time with `requestTimeout` of {0} in the configuration",
     "MESSAGE_TOO_LARGE": "allow more with `maxMessageBytes` of {0} in the configuration",

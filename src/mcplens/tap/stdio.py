@@ -103,7 +103,7 @@ class StdioTap:
         started = ProcessStarted(
             pid=process.pid,
             argv=list(launch.argv),
-            cwd=launch.cwd,
+            cwd=launch.folder,
             env_names=list(self._env_names),
         )
         self._backlog.add(self._publish_event, started)

@@ -65,6 +65,11 @@ class Launch(msgspec.Struct, frozen=True):
     env: dict[str, str]
     cwd: str | None
 
+    @property
+    def folder(self) -> str:
+        """Where the server starts: in the folder that was given, or in that of this process."""
+        return _base_folder(self.cwd)
+
     def __repr__(self) -> str:  # the environment holds secrets
         return f"<Launch {' '.join(self.argv)!r} in {self.cwd!r} with {len(self.env)} variables>"
 

@@ -149,7 +149,9 @@ class StdioTransport(Transport):
         _log.debug("started %s with %d arguments as pid %d", launch.argv[0], arguments, child.pid)
         self._started_at = self._clock.monotonic()
         argv, env_names = list(launch.argv), sorted(self._env or ())
-        self._publish(ProcessStarted(pid=child.pid, argv=argv, cwd=launch.cwd, env_names=env_names))
+        self._publish(
+            ProcessStarted(pid=child.pid, argv=argv, cwd=launch.folder, env_names=env_names)
+        )
         self._stdin = await PipeWriter.open(child)
         stdout = LineSplitter(self.max_message_bytes)
         self._readers = [
