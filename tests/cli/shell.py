@@ -57,6 +57,8 @@ class Shell:
         # The servers are modules of this repository; a warning is an error.
         base = {"HOME": str(self.home), "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"}
         base["MCPLENS_KEYRING"] = "off"
+        # Scripts run with the Python of the tests, as if its environment were activated.
+        base["VIRTUAL_ENV"] = str(Path(sys.executable).parent.parent)
         return {**kept, **folders, **base, "TERM": "xterm-256color", **self.variables}
 
     @property

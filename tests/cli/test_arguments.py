@@ -10,6 +10,7 @@ import pytest
 
 from mcplens.cli import exit_codes
 from mcplens.cli.arguments import collect, read_words
+from mcplens.protocol.eras import VERSIONS
 from tests.cli.shell import Shell, good, serving
 from tests.servers.run import ROOT, argv
 
@@ -316,3 +317,17 @@ def test_watch_shows_events_as_json_lines(shell: Shell) -> None:
     events = [json.loads(line) for line in done.out.splitlines()]
     assert done.code == 0
     assert all("seq" in event for event in events)
+
+
+def test_a_revision_that_is_not_known_is_refused_with_those_that_are(shell: Shell) -> None:
+    done = shell.run("info", "demo", "--protocol", "2099-01-01")
+    assert done.code == exit_codes.USAGE
+    assert f"'2099-01-01' is not a revision that mcplens speaks: {', '.join(VERSIONS)}" in done.err
+    assert shell.run("info", "demo", "--protocol", "auto").code == exit_codes.DONE
+
+
+def test_a_capability_that_is_missing_names_the_option_that_sends_it_anyway(shell: Shell) -> None:
+    done = shell.run("prompts", "--json", *good("--without", "prompts"))
+    assert done.code == exit_codes.REFUSED
+    message = json.loads(done.err)["error"]["message"]
+    assert message.endswith("; --force sends it all the same")

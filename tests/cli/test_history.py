@@ -183,3 +183,35 @@ def test_a_secret_header_is_never_on_disk(shell: Shell, url: str, tmp_path: Path
     for path in tmp_path.rglob("*"):
         if path.is_file():
             assert secret.encode() not in path.read_bytes(), path
+
+
+def _record(shell: Shell, *run_ids: str) -> None:
+    for run_id in run_ids:
+        bus = Bus(SystemClock())
+        bus.run_id = run_id
+        with Recorder(bus, shell.state / "recording.sqlite3", title=f"call of {run_id[-1]}"):
+            publish_frames(bus, 1)
+
+
+def test_an_id_that_no_run_has_is_told_apart_from_one_that_several_have(shell: Shell) -> None:
+    _record(shell, "abcdef123401", "abcdef123402", "b")
+    none = shell.run("history", "show", "zzzz")
+    assert none.code == exit_codes.USAGE
+    assert "no run has an id that starts with 'zzzz'" in none.err
+    several = shell.run("history", "show", "abc")
+    assert several.code == exit_codes.USAGE
+    *_, head, second, first = several.err.splitlines()
+    assert head == "Error: 2 runs have an id that starts with 'abc':"
+    assert [second, first] == ["  abcdef123402  call of 2", "  abcdef123401  call of 1"]
+    assert shell.run("history", "show", "abcdef123402").code == exit_codes.DONE
+
+
+def test_a_list_that_stops_says_how_many_runs_are_not_in_it(shell: Shell) -> None:
+    _record(shell, "a1", "b2", "c3")
+    cut = shell.run("history", "list", "-n", "1")
+    assert (len(cut.text.splitlines()), cut.err) == (
+        1,
+        "2 older runs are not shown; -n shows more\n",
+    )
+    whole = shell.run("history", "list", "-n", "3", "--json")
+    assert (len(whole.text.splitlines()), whole.err) == (3, "")

@@ -128,6 +128,28 @@ class _Level(click.ParamType[str]):
         return [CompletionItem(level) for level in found]
 
 
+class _Revision(click.ParamType[str]):
+    """A protocol revision, or `auto`."""
+
+    name = "version"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from mcplens.protocol.eras import VERSIONS
+
+        if value not in (*VERSIONS, "auto"):
+            known = ", ".join(VERSIONS)
+            self.fail(f"{value!r} is not a revision that mcplens speaks: {known}, auto", param, ctx)
+        return str(value)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        from mcplens.protocol.eras import VERSIONS
+
+        found = [one for one in (*VERSIONS, "auto") if one.startswith(incomplete)]
+        return [CompletionItem(one) for one in found]
+
+
 def _folders(
     ctx: click.Context, parameter: click.Parameter, values: tuple[str, ...]
 ) -> tuple[str, ...]:
@@ -185,7 +207,7 @@ _SHARED = [
                  help="Timeout of a connection attempt (30 s); 0 for no limit."),
     click.option("--retries", type=int, metavar="N",
                  help="How often to retry connecting (0)."),
-    click.option("--protocol", default=None, metavar="VERSION",
+    click.option("--protocol", default=None, type=_Revision(), metavar="VERSION",
                  help="Pin the protocol revision, or auto."),
     click.option("--log-level", type=_Level(), metavar="LEVEL",
                  help="Ask the server to log from this level on: debug, info, notice, warning, "
@@ -194,8 +216,8 @@ _SHARED = [
     click.option("--ca-file", metavar="FILE", help="Trust the CAs in this file."),
     click.option("--insecure", is_flag=True, help="Do not check TLS certificates."),
     click.option("--sampling", metavar="PROFILE", shell_complete=_profiles,
-                 help="Who answers sampling requests: ask, echo, fixed, tool-use, refuse, or a "
-                      "profile of the configuration."),
+                 help="Who answers sampling requests: ask, echo, fixed, tool-use, tool-use-each, "
+                      "refuse, or a profile of the configuration."),
     click.option("--elicit", metavar="HOW", shell_complete=_ways,
                  help="How to answer elicitation: ask, accept, decline, cancel or @file."),
     click.option("--root", "roots", multiple=True, metavar="PATH", callback=_folders,

@@ -120,6 +120,7 @@ def _as_json(error: InspectorError, evidence: Evidence, step: Step) -> str:
     if evidence.strays:
         error.with_details(stray=evidence.strays[0].raw[:_SHOWN_CHARACTERS])
     value = error.to_dict()
+    value["message"] = str(value["message"]).replace("; enforce_capabilities=False", "; --force")
     told = {"failedAt": step.name, "expected": step.expected, "try": step.hint}
     told["help"] = f"mcplens help {help_slug(error.code)}"
     return _json({"error": value | {key: text for key, text in told.items() if text}})

@@ -29,6 +29,10 @@ _ARROWS = {"FrameSent": "->", "FrameReceived": "<-"}
 _LEAD = 24
 # Events of one call that are looked at: a task that was polled for days has more.
 _MOST_OF_CALL = 1_000
+# Of an id, what tells the runs of one person apart.
+_ID_LENGTH = 8
+# Runs that an error names: as many as one reads.
+_SHOWN_RUNS = 8
 
 
 @click.group(
@@ -66,6 +70,11 @@ def list_runs(flags: CommandOptions, limit: int, is_json: bool) -> None:
                 output.write_json(summary)
             else:
                 _print_run(summary)
+        more = history.run_count() - limit
+    if limit >= 0 and more > 0:
+        output.note(
+            f"{more:,} older {'run is' if more == 1 else 'runs are'} not shown; -n shows more"
+        )
 
 
 @command.command("show")
@@ -182,10 +191,28 @@ def run_of(history: History, run_id: str | None) -> RunSummary:
         if runs:
             return runs[0]
         raise click.UsageError("nothing has been recorded yet")
-    summary = history.run(run_id)
-    if summary is None:
-        raise click.UsageError(f"no run, or more than one, has an id that starts with {run_id!r}")
-    return summary
+    found = history.runs_that_start_with(run_id)
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise click.UsageError(
+            f"no run has an id that starts with {run_id!r}; `mcplens history list` has their ids"
+        )
+    length = _telling_length([one.run_id for one in found])
+    shown = [f"  {one.run_id[:length]}  {one.title}".rstrip() for one in found[:_SHOWN_RUNS]]
+    if len(found) > len(shown):
+        shown.append(f"  and {len(found) - len(shown)} more")
+    raise click.UsageError(
+        "\n".join([f"{len(found)} runs have an id that starts with {run_id!r}:", *shown])
+    )
+
+
+def _telling_length(ids: list[str]) -> int:
+    """How many characters tell the ids apart; as many as the list shows, at least."""
+    for length in range(_ID_LENGTH, len(ids[0])):
+        if len({one[:length] for one in ids}) == len(ids):
+            return length
+    return len(ids[0])
 
 
 def _print_run(summary: RunSummary) -> None:

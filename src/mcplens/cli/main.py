@@ -188,6 +188,8 @@ def main(argv: list[str] | None = None) -> None:
             option = given[0].partition("=")[0]
             text = f"options come after the command: mcplens {command_name} … {option}"
             problem = click.UsageError(text)
+        elif isinstance(problem, click.UsageError) and command is None:
+            problem = _with_line_to_write(problem, given)
         _refuse(problem, is_json="--json" in words)
         code = problem.exit_code
     except click.Abort:
@@ -218,6 +220,21 @@ def _late_command(words: list[str]) -> str | None:
     """The command after an option, as other programs have it."""
     is_option = bool(words) and words[0].startswith("-")
     return next((word for word in words if word in COMMANDS), None) if is_option else None
+
+
+def _with_line_to_write(problem: click.UsageError, words: list[str]) -> click.UsageError:
+    """The error, with the line to write if the words have a server's command without `--`."""
+    from mcplens.cli.script_targets import line_with_separator
+    from mcplens.cli.target_resolution import is_understood
+
+    if not words or words[0].startswith("-"):
+        return problem
+    named = group.get_command(click.Context(group), words[0]) if words[0] in COMMANDS else None
+    line = line_with_separator(words, named, is_understood)
+    if line is None:
+        return problem
+    text = f"{problem.format_message()}\nTo start a server by its command, write: {line}"
+    return click.UsageError(text, problem.ctx)
 
 
 def _replace_closed_streams() -> None:

@@ -25,8 +25,10 @@ _INTRODUCTION = """\
 
 A target is a URL, a script, `TOOL:NAME` of another tool's configuration, a configured name \
 (`demo` is built in), or a host. What follows `--` is the server's command; the target's place is \
-then empty. With `--json` stdout has exactly the result as the server sent it; everything else is \
-on stderr.
+then empty. A script is a `.py`, `.js`, `.mjs` or `.cjs` file. A file that exists is never taken \
+for a host. A `.py` file runs with [the Python of its \
+project](../howto/command-line.md#scripts), the others with `node`. With `--json` stdout has \
+exactly the result as the server sent it; everything else is on stderr.
 
 What a server wrote cannot harm the terminal: control characters other than newline and tab, \
 characters that reverse the reading order and invisible ones are shown as escapes such as `\\x1b` \

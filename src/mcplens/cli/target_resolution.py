@@ -18,13 +18,19 @@ import msgspec
 from mcplens.cli.answer_handlers import answer_options
 from mcplens.cli.command_options import CommandOptions
 from mcplens.cli.near_names import near_names
+from mcplens.cli.script_targets import (
+    SUFFIXES,
+    file_refusal,
+    is_script,
+    missing_refusal,
+    script_command,
+)
 from mcplens.protocol.secret_masking import mask_url
 from mcplens.targets import command_name, host_of, url_of_host
 
 if TYPE_CHECKING:
     from mcplens.config.model import Configuration, ServerEntry
 
-_SCRIPTS = (".py", ".js", ".mjs", ".cjs")
 DEMO = "demo"
 _SHOWN_CHARACTERS = 200
 # As many as one reads in a message; `mcplens servers` lists all.
@@ -75,17 +81,18 @@ def resolve(flags: CommandOptions, text: str | None) -> Target:
 def _named(flags: CommandOptions, text: str) -> Target:
     if "://" in text:
         return Target(host_of(text), text, with_options(flags, {}))
-    if text.endswith(_SCRIPTS) and os.path.isfile(text):
-        return Target(os.path.basename(text), text, with_options(flags, {}))
+    if text.endswith(SUFFIXES) and os.path.isfile(text):
+        return Target(os.path.basename(text), script_command(text), with_options(flags, {}))
     entry, configuration = _configured(flags, text)
     if entry is not None:
         return _from_entry(flags, text, entry, configuration)
     if text == DEMO:
         return Target(DEMO, [sys.executable, "-m", "mcplens.demo"], with_options(flags, {}))
-    if text.endswith(_SCRIPTS):  # before a host of that name
-        raise click.UsageError(
-            f"there is no script {text!r} in this folder, and no server of that name"
-        )
+    # Both before a host of that name, which would be sent what is meant for the script.
+    if os.path.isfile(text):
+        raise click.UsageError(file_refusal(text))
+    if is_script(text):
+        raise click.UsageError(missing_refusal(text))
     if url := url_of_host(text):
         return Target(host_of(url), url, with_options(flags, {}))
     raise click.UsageError(_not_understood(text, configuration))
@@ -117,7 +124,7 @@ def is_understood(text: str) -> bool:
 
     if "://" in text or text == DEMO or is_qualified(text) or url_of_host(text):
         return True
-    if text.endswith(_SCRIPTS):
+    if is_script(text) or os.path.isfile(text):
         return True
     return load_configuration(is_tolerant=True).find(text) is not None
 
@@ -149,7 +156,7 @@ def _can_be(known: Sequence[str]) -> str:
     more = f" and {len(known) - len(shown)} more" if len(known) > len(shown) else ""
     return (
         f"A server is a configured name ({', '.join(shown)}{more}), a URL, a host such as "
-        "localhost:3000, a script that exists, or a command after --."
+        f"localhost:3000, a script ({', '.join(SUFFIXES)}), or a command after --."
     )
 
 
@@ -250,6 +257,12 @@ def split_target(flags: CommandOptions, words: Sequence[str]) -> tuple[str | Non
     if "." in first and "://" not in first and not os.path.isfile(first):
         server, _, name = first.partition(".")
         if name and (server == DEMO or _configured(flags, server)[0] is not None):
+            if is_script(first) and _configured(flags, first)[0] is None:
+                command = click.get_current_context().command_path
+                raise click.UsageError(
+                    f"there is no script {first!r} in this folder. If you mean {name!r} of the "
+                    f"server {server!r}, write: {command} {shlex.join([server, name])}"
+                )
             return server, [name, *words[1:]]
     return first, list(words[1:])
 

@@ -74,6 +74,8 @@ def failed_step(error: InspectorError, evidence: Evidence) -> Step:
         error.details.get("original_error")
     ):
         return Step(step.name, "a server that speaks TLS", "use http:// in place of https://")
+    if error.code == "SERVER_EXITED" and (hint := _missing_module_hint(evidence)):
+        step = step._replace(hint=hint)
     if error.code == "SERVER_EXITED" and evidence.is_connected:
         return Step(
             f"the answer to {method}" if method else "", "a server that keeps running", step.hint
@@ -87,6 +89,21 @@ def failed_step(error: InspectorError, evidence: Evidence) -> Step:
     if evidence.is_remote and not evidence.is_connected:
         return _with_tls_hint(_http_step(error, step), error, evidence)
     return step
+
+
+_MISSING_MODULE: Final = re.compile(r"^ModuleNotFoundError: No module named '([\w.]+)'")
+
+
+def _missing_module_hint(evidence: Evidence) -> str | None:
+    """What to do about a Python that lacks a module which the server imports."""
+    python, _, rest = evidence.server.partition(" ")
+    found = next(filter(None, map(_MISSING_MODULE.match, reversed(evidence.stderr))), None)
+    if found is None or not python.rpartition("/")[2].startswith("python"):
+        return None
+    return (
+        f"{found[1]} is not installed for {python}, which ran the server: install it there, or "
+        f"name the Python that has it: -- PYTHON {rest}".rstrip()
+    )
 
 
 # An address of this machine that a server prints when it listens there.

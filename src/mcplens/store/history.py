@@ -213,17 +213,25 @@ class History:
         )
         return [_summary(row) for row in found]
 
+    def run_count(self) -> int:
+        """How many runs there are."""
+        (row,) = self._query("SELECT count(*) FROM runs WHERE NOT is_forgotten", ())
+        return int(row[0])
+
     def run(self, run_id: str) -> RunSummary | None:
         """One run, by its id or an unambiguous prefix of it."""
+        found = self.runs_that_start_with(run_id)
+        return found[0] if len(found) == 1 else None
+
+    def runs_that_start_with(self, prefix: str) -> list[RunSummary]:
+        """The runs whose ids start with a prefix, newest first; none for an empty one."""
         columns = ", ".join(RunSummary.__struct_fields__)
-        found = list(
-            self._query(
-                f"SELECT {columns} FROM runs WHERE NOT is_forgotten AND substr(run_id, 1, ?) = ?"
-                " LIMIT 2",
-                (len(run_id), run_id),
-            )
+        found = self._query(
+            f"SELECT {columns} FROM runs WHERE NOT is_forgotten AND substr(run_id, 1, ?) = ?"
+            " ORDER BY run_no DESC",
+            (len(prefix), prefix),
         )
-        return _summary(found[0]) if len(found) == 1 and run_id else None
+        return [_summary(row) for row in found] if prefix else []
 
     def request_record(self, run_id: str, seq: int) -> RequestRecord | None:
         """The request that an event is or belongs to; None if there is none."""
