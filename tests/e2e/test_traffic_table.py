@@ -224,7 +224,9 @@ def test_rows_are_walked_and_selected_by_keyboard(window: Watched) -> None:
 def test_what_mcplens_sends_on_its_own_is_behind_one_filter_that_counts_it(
     window: Watched,
 ) -> None:
-    page = window.enter("/s/demo/traffic")
+    page = window.enter("/s/demo/tools")
+    page.get_by_role("option").first.wait_for()
+    window.switch("/s/demo/traffic")
     expect(rows(page, "server/discover").first).to_be_visible()
     expect(rows(page, "tools/list")).to_have_count(0)
     # Over stdio there is no HTTP to look at.

@@ -1,7 +1,8 @@
 import { useMemo, useState } from "react";
-import { useLocation, useSearchParams } from "react-router";
+import { useSearchParams } from "react-router";
 import type { CallView, ErrorView, ServerView } from "../../../api/types";
 import { startCall } from "../../../state/commands";
+import { useOrigin } from "../../../state/navigation";
 import type { RawMessage } from "../../../state/rawDraft";
 import { useInspector } from "../../../state/store";
 import { errorViewOf } from "../../../state/toasts";
@@ -29,8 +30,7 @@ export const isRefusedRequest = (error: ErrorView): boolean =>
 export function useRawCalls(serverId: string) {
   const all = useInspector((state) => state.calls);
   const [query, setQuery] = useSearchParams();
-  // Kept: it says where the tester was opened from.
-  const { state } = useLocation();
+  const origin = useOrigin();
   const calls = useMemo(
     () =>
       [...all.values()]
@@ -44,7 +44,9 @@ export function useRawCalls(serverId: string) {
     calls,
     raw,
     current: raw.find((call) => call.call_id === wanted) ?? raw[0],
-    show: (callId: string) => setQuery({ call: callId }, { replace: true, state }),
+    // Of the state only this: what had to get the focus has it, or somebody is elsewhere by now.
+    show: (callId: string) =>
+      setQuery({ call: callId }, { replace: true, state: { from: origin } }),
   };
 }
 
