@@ -54,7 +54,7 @@ def command(
       --name adds -o notes.mcp.yaml
     """
     from mcplens.cli.history import opened, run_of
-    from mcplens.workspace.recorded_calls import requests_of
+    from mcplens.workspace.recorded_steps import requests_of
 
     if not path.endswith(".mcp.yaml"):
         raise click.UsageError("the name of a test file ends in .mcp.yaml")
@@ -85,7 +85,7 @@ def _steps(
     history: History, run_id: str, seqs: list[int], name: str, *, is_strict: bool
 ) -> tuple[list[NewStep], dict[int, str]]:
     """The requests as tests, and why others cannot be: an error, if they were named."""
-    from mcplens.workspace.recorded_calls import recorded_step
+    from mcplens.workspace.recorded_steps import recorded_step
 
     steps: list[NewStep] = []
     left_out: dict[int, str] = {}

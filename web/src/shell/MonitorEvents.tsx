@@ -7,7 +7,7 @@ import { MissingEvents } from "../events/MissingEvents";
 import { LogRow } from "../screens/logs/LogRow";
 import { isLog } from "../screens/logs/logLines";
 import { useLogRows, useLogStream } from "../screens/logs/useLogLines";
-import { TrafficRow, toneOf } from "../screens/traffic/TrafficRow";
+import { MonitorRow, toneOf } from "../screens/traffic/MonitorRow";
 import { NO_FILTER, trafficMatcher } from "../screens/traffic/trafficFilter";
 import { useBackfill } from "../state/backfill";
 import { useFilteredEvents } from "../state/filteredEvents";
@@ -72,7 +72,7 @@ function MonitorRows({ label, rows, none, pathOf, render, tone }: Props) {
   );
 }
 
-const drawTraffic = (event: EventView) => <TrafficRow event={event} />;
+const drawTraffic = (event: EventView) => <MonitorRow event={event} />;
 const drawLog = (event: EventView) => <LogRow event={event} withServer={false} />;
 
 export function MonitorTraffic({ serverId }: { serverId: string | null }) {

@@ -26,7 +26,7 @@ from mcplens.web.registry import Command, command
 from mcplens.web.safe_json import raw_json
 from mcplens.web.thread_pool import run_in_thread
 from mcplens.workspace.calls import Call
-from mcplens.workspace.recorded_calls import recorded_step
+from mcplens.workspace.recorded_steps import recorded_step
 from mcplens.workspace.saved_calls import NewStep, SavedCalls, Variable
 from mcplens.workspace.workspace import Workspace
 

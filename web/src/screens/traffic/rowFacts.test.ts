@@ -3,6 +3,7 @@ import type { EventView } from "../../api/types";
 import { EventRing } from "../../state/events";
 import { anEvent } from "../../testing/views";
 import { treeRules } from "./arrangement";
+import { toneOf } from "./MonitorRow";
 import {
   type Arrangement,
   elapsedOf,
@@ -14,7 +15,6 @@ import {
   statusOf,
   toneOfRow,
 } from "./rowFacts";
-import { toneOf } from "./TrafficRow";
 import { NO_FILTER, trafficMatcher } from "./trafficFilter";
 import { summaryOf } from "./trafficSummary";
 import { TrafficTree } from "./trafficTree";

@@ -8,8 +8,8 @@ import { useRing } from "../../state/events";
 import { formatBytes, formatDuration, formatTime, truncate } from "../../values/format";
 import { durationOf } from "./eventDuration";
 import { directionOf, eventLabel } from "./eventLabel";
+import css from "./MonitorRow.module.css";
 import { previewOf, targetOf } from "./messagePreview";
-import css from "./TrafficRow.module.css";
 
 const ARROWS = { out: "→", in: "←", none: "·" } as const;
 const SPOKEN = { out: "sent", in: "received", none: "" } as const;
@@ -29,7 +29,7 @@ interface Drawn {
   called: string | null;
 }
 
-export function TrafficRow({ event }: { event: EventView }) {
+export function MonitorRow({ event }: { event: EventView }) {
   const ring = useRing();
   const label = usePins((state) => state.labels.get(eventKey(event)));
   const { links } = ring;
