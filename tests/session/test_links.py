@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -259,6 +260,22 @@ async def test_the_cause_of_a_question_on_a_pipe_is_inferred_or_unknown(count: i
         assert (answer.request_seq, answer.method, answer.call_id) == (frame.seq, ASK, cause[2])
         (ended,) = rig.events(ServerRequestEnded)
         assert ended.request_seq == frame.seq
+
+
+async def test_a_list_that_is_fetched_meanwhile_does_not_hide_the_cause_of_a_question() -> None:
+    server = ScriptedServer({"tools/call": SILENT, "tools/list": SILENT})
+    async with Rig(server, elicitation=True, concurrency=2) as rig:
+        await rig.call("a")
+        fetching = asyncio.ensure_future(rig.client.list_tools())
+        await rig.settle()
+        params = {"message": "who?", "requestedSchema": {"type": "object", "properties": {}}}
+        rig.server.ask("q", ASK, params)
+        await rig.settle()
+        cause = call_frames(rig)[0]
+        (opened,) = rig.events(QuestionOpened)
+        assert (opened.caused_by_seq, opened.is_inferred) == (cause.seq, True)
+        assert opened.call_id == cause.call_id
+        fetching.cancel()
 
 
 async def test_a_question_that_the_server_withdraws_names_the_frame_that_asked() -> None:

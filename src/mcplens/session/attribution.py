@@ -3,12 +3,13 @@
 The wire decides first: the id of a reply, a progress token, the task that `_meta` names, the answer
 to the POST that carried the message. Where it does not say (a question, a log line or an
 unattributable reply on a pipe), one rule decides: it belongs to the only call that has a request in
-flight, heartbeats and listening aside, and the link is marked as inferred. Owned by the session.
+flight, heartbeats and listening aside, for a question also the lists that mcplens fetches on its
+own; and the link is marked as inferred. Owned by the session.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, Final, Protocol, TypeGuard
 
 import msgspec
@@ -29,6 +30,8 @@ MAX_SAME_ID: Final = 100
 
 _MARKS: Final = (RELATED_TASK.encode(), SUBSCRIPTION_ID.encode())
 _ASIDE: Final = frozenset({"heartbeat", "listening"})
+# No server asks a person something in order to list its tools.
+_ASIDE_OF_QUESTIONS: Final = _ASIDE | {"catalog"}
 
 
 class TaskRequests(Protocol):
@@ -143,14 +146,19 @@ class Attribution:
         named = self._cancelled(message) or self._named(message)
         if named is not None:
             return named
-        may_infer = message.kind is Kind.REQUEST or message.method == "notifications/message"
-        return _carried(carrier) or (self.inferred() if may_infer else NOWHERE)
+        carried = _carried(carrier)
+        if carried is not None:
+            return carried
+        if message.kind is Kind.REQUEST:
+            return self.inferred(_ASIDE_OF_QUESTIONS)
+        return self.inferred() if message.method == "notifications/message" else NOWHERE
 
-    def inferred(self) -> Link:
-        """The rule where the wire does not say: the only call that has a request in flight."""
+    def inferred(self, aside: Set[str] = _ASIDE) -> Link:
+        """The rule where the wire does not say: the only call that has a request in flight, except
+        for these purposes."""
         found: QueueEntry | None = None
         for entry in self._correlation.waiting.values():
-            if entry.tag.purpose in _ASIDE:
+            if entry.tag.purpose in aside:
                 continue
             if found is not None and not entry.tag.is_same_call(found.tag):
                 return NOWHERE
