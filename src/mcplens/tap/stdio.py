@@ -71,6 +71,7 @@ class StdioTap:
         self._backlog = backlog
         self._env_names = env_names
         self._has_exited = threading.Event()
+        self._client = _Lines(_MESSAGE_BYTES, self._client_line)
         self._pid = 0
 
     def __repr__(self) -> str:
@@ -121,11 +122,10 @@ class StdioTap:
         assert process.stdin is not None
         assert process.stdout is not None
         assert process.stderr is not None
-        client = _Lines(_MESSAGE_BYTES, self._client_line)
         server = _Lines(_MESSAGE_BYTES, self._server_line)
         stderr = _Lines(_STDERR_LINE_BYTES, self._stderr_line)
         relays = [
-            self._relay("stdin", 0, _taken(process.stdin), client),
+            self._relay("stdin", 0, _taken(process.stdin), self._client),
             self._relay("stdout", _taken(process.stdout), 1, server),
             self._relay("stderr", _taken(process.stderr), 2, stderr),
         ]
@@ -170,6 +170,8 @@ class StdioTap:
         self._publish(written, len(data))
 
     def _ended(self, pid: int, code: int) -> None:
+        # The server may exit at the end of its input before the thread that closed it goes on.
+        self._backlog.add(self._client.flush, b"")
         exit_code = code if code >= 0 else None
         exited = ProcessExited(pid=pid, exit_code=exit_code, signal=signal_name(code))
         self._backlog.add(self._publish_event, exited)
