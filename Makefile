@@ -20,9 +20,10 @@ WEB_MODULES := web/node_modules
 MAKEFLAGS += --no-print-directory
 # Tests start Python thousands of times: what is compiled once is kept, whatever the machine says.
 unexport PYTHONDONTWRITEBYTECODE
-# Installing waits for the network and checking is one process a tool: two of either at once. What
-# each prints stays together.
-PARALLEL := --jobs=2 --output-sync=target
+# Installing waits for the network, and checking is one process a tool: a check begins as soon as
+# what it needs is there. What each prints stays together.
+PARALLEL := --jobs=3 --output-sync=target
+comma := ,
 
 .PHONY: help
 help: ## List these targets
@@ -34,8 +35,7 @@ run: .venv/runtime.stamp ## Open the web UI on the bundled demo server
 
 .PHONY: test
 test: ## Run all checks, then all tests
-	@$(call stage,packages,$(MAKE) $(PARALLEL) packages)
-	@$(call stage,check and build,$(MAKE) $(PARALLEL) check wheel compiled)
+	@$(call stage,packages$(comma) checks and build,$(MAKE) $(PARALLEL) packages check wheel compiled)
 	@$(call stage,tests,$(BIN)/python -m tests.suite)
 
 .PHONY: packages

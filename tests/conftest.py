@@ -27,6 +27,13 @@ def pytest_configure() -> None:
     os.environ["SHELL"] = "/bin/sh"
 
 
+@pytest.hookimpl(optionalhook=True)  # only where xdist is installed
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    from .spreading import BothKinds
+
+    return BothKinds(config, log) if config.getoption("dist") == "loadfile" else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: order(item.nodeid))
 

@@ -30,6 +30,13 @@ LONGEST: Final = (
     "tests/demo/test_conformance.py",
     "tests/conformance/test_conformance.py",
     "tests/interaction/test_everything.py",
+    "tests/replicas/test_chaos.py",
+    "tests/gateway/test_conformance.py",
+    "tests/store/test_processes.py",
+    "tests/web/test_everything.py",
+    "tests/e2e/test_screens.py",
+    "tests/e2e/test_menus.py",
+    "tests/e2e/test_traffic.py",
 )
 _PASSED: Final = 0
 _FAILED: Final = 1

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from .spreading import preferred
 from .suite import LONGEST, order, verdict
 
 ROOT = Path(__file__).parents[1]
@@ -76,3 +77,11 @@ def test_a_file_that_takes_long_is_begun_first() -> None:
 
 def test_the_files_that_are_begun_first_are_there() -> None:
     assert [name for name in LONGEST if not (ROOT / name).exists()] == []
+
+
+def test_every_other_worker_begins_with_browser_tests_and_then_takes_what_is_left() -> None:
+    files = ["tests/cli/test_a.py", "tests/e2e/test_b.py", "tests/e2e/test_c.py"]
+    assert preferred(files, "gw0") == preferred(files, "gw2") == "tests/e2e/test_b.py"
+    assert preferred(files, "gw1") == "tests/cli/test_a.py"
+    assert preferred(files[:1], "gw0") == "tests/cli/test_a.py"
+    assert preferred(files[1:], "gw3") == "tests/e2e/test_b.py"

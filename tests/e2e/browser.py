@@ -240,7 +240,7 @@ class Watched:
 
 class Pages:
     """The pages of one browser. The last one that was used is kept, empty, for the next test of the
-    same file: its process has the scripts of the page already.
+    same address: its process has the scripts of the page already.
     """
 
     def __init__(self, browser: Browser) -> None:
@@ -253,6 +253,7 @@ class Pages:
     def take(self, site: Site, options: dict[str, Any]) -> _Tab:
         idle, self._idle = self._idle, None
         if idle is not None and idle.fits(site, options):
+            idle.adapt(site, options)
             return idle
         if idle is not None:
             idle.close()
@@ -299,7 +300,17 @@ class _Tab:
         return mark
 
     def fits(self, site: Site, options: dict[str, Any]) -> bool:
-        return site is self._site and options == self._options
+        return site.url == self._site.url and _lasting(options) == _lasting(self._options)
+
+    def adapt(self, site: Site, options: dict[str, Any]) -> None:
+        """Serve another test: its site may be a new one at the same address."""
+        self._site, self._options = site, options
+        self.page.set_viewport_size(options["viewport"])
+        self.page.emulate_media(
+            color_scheme=options.get("color_scheme", "light"),
+            reduced_motion=options["reduced_motion"],
+        )
+        self._context.grant_permissions(options.get("permissions", []))
 
     def clean(self) -> bool:
         """Leave nothing of one test for the next; False if that cannot be done."""
@@ -316,18 +327,18 @@ class _Tab:
             page.evaluate(_FORGET)
             self._context.clear_cookies()
             self._context.clear_permissions()
-            self._context.grant_permissions(self._options.get("permissions", []))
-            page.set_viewport_size(self._options["viewport"])
-            page.emulate_media(
-                color_scheme=self._options.get("color_scheme", "light"),
-                reduced_motion=self._options["reduced_motion"],
-            )
         except Error:
             return False
         return True
 
     def close(self) -> None:
         self._context.close()
+
+
+def _lasting(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that a page keeps from its beginning to its end."""
+    changing = ("viewport", "color_scheme", "reduced_motion", "permissions")
+    return {name: value for name, value in options.items() if name not in changing}
 
 
 _pages: WeakKeyDictionary[Browser, Pages] = WeakKeyDictionary()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from . import wheel
@@ -41,11 +42,45 @@ class Site:
         return int(self.url.rpartition(":")[2])
 
 
+class _Port:
+    """The port of the sites of this process, one after the other: at the address that it knows, the
+    browser has the compiled scripts of the page already. The system gives it to nobody else.
+    """
+
+    def __init__(self) -> None:
+        self._holder: socket.socket | None = None
+        self._is_used = False
+
+    def __repr__(self) -> str:
+        return f"<_Port {'used' if self._is_used else 'free'}>"
+
+    @contextmanager
+    def lent(self) -> Iterator[int]:
+        """The port, or 0 for any other while a site has it."""
+        if self._is_used:
+            yield 0
+            return
+        if self._holder is None:
+            self._holder = socket.socket()
+            self._holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self._holder.bind(("127.0.0.1", 0))
+        self._is_used = True
+        try:
+            yield self._holder.getsockname()[1]
+        finally:
+            self._is_used = False
+
+
+_port = _Port()
+
+
 @contextmanager
-def site(home: Path, *arguments: str, port: int = 0) -> Iterator[Site]:
+def site(home: Path, *arguments: str, port: int | None = None) -> Iterator[Site]:
     """The web UI, until the block ends; Ctrl-C must end it and all that it started."""
-    with _started(home, "web", "--no-open", "--port", str(port), *arguments) as running:
-        yield running
+    with _port.lent() if port is None else nullcontext(port) as chosen:
+        options = ("--no-open", "--port", str(chosen))
+        with _started(home, "web", *options, *arguments) as running:
+            yield running
 
 
 @contextmanager

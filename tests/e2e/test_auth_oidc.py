@@ -106,6 +106,7 @@ def test_a_person_signs_in_at_its_pages_and_the_sign_in_lasts(
         window.assert_clean()
 
 
+@pytest.mark.soak
 def test_tokens_are_bound_to_a_key(browser: Browser, server: Protected, tmp_path: Path) -> None:
     configure(tmp_path, {"closed": {"url": server.url, "auth": {"dpop": True}}})
     with site(tmp_path) as running, watched(browser, running) as window:

@@ -242,7 +242,7 @@ def test_a_collection_is_found_and_run_by_keyboard_alone(opened: Watched) -> Non
     opened.assert_clean()
 
 
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("width", [1440, pytest.param(390, marks=pytest.mark.soak)])
 def test_collections_are_clean_in_each_theme_and_width(
     browser: Browser, running: Site, width: int
 ) -> None:

@@ -160,7 +160,7 @@ def test_both_hops_of_a_call_are_one_row_of_traffic_that_opens(
         window.assert_clean()
 
 
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("width", [1440, pytest.param(390, marks=pytest.mark.soak)])
 def test_the_screen_of_a_gateway_that_is_on_is_clean(
     browser: Browser, gateway: Site, width: int
 ) -> None:
@@ -325,9 +325,6 @@ def test_the_replicas_and_their_store_are_shown_as_they_are(
         portal.call(sign_in, sites["gateway-2"].printed.split()[0])
         expect(sign_ins.get_by_role("row", name="ada")).to_contain_text("notes")
         window.shoot("gateway-replicas-well")
-        for theme, rules in THEMES.items():
-            page.emulate_media(color_scheme=theme)
-            assert window.axe(*rules) == []
         sign_ins.get_by_role("button", name="Sign out ada of notes").click()
         expect(sign_ins).to_contain_text("Nobody is signed in.")
         assert notes.revoked
@@ -339,9 +336,7 @@ def test_the_replicas_and_their_store_are_shown_as_they_are(
         expect(sign_ins).to_contain_text("not known while the store cannot be reached")
         for width in (1440, 390):
             page.set_viewport_size({"width": width, "height": 1400})
-            for theme, rules in THEMES.items():
-                page.emulate_media(color_scheme=theme)
-                assert window.axe(*rules) == []
-                window.shoot(f"gateway-replicas-{theme}-{width}")
+            window.shoot(f"gateway-replicas-{width}")
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert window.axe_in_each_theme("gateway-replicas") == []
         window.assert_clean()

@@ -77,7 +77,9 @@ def _opened(browser: Browser, url: str, width: int) -> Iterator[Watched]:
         yield window
 
 
-@pytest.mark.parametrize("width", [1440, 390, 2560])
+@pytest.mark.parametrize(
+    "width", [1440, *(pytest.param(other, marks=pytest.mark.soak) for other in (390, 2560))]
+)
 def test_all_tokens_and_components_are_clean_in_each_theme_and_density(
     browser: Browser, look: str, width: int
 ) -> None:

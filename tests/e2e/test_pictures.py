@@ -32,6 +32,7 @@ def test_the_animation_of_the_readme_is_small_and_as_large_as_it_says() -> None:
     assert "](docs/pictures/tour.webp)" in (ROOT / "README.md").read_text()
 
 
+@pytest.mark.soak
 def test_what_the_animation_of_the_readme_shows_can_be_done(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

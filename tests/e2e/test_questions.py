@@ -172,8 +172,8 @@ def test_sampling_answers_with_tool_calls(asked: Asked) -> None:
 
 @pytest.mark.parametrize(("method", "params"), [
     ("sampling/createMessage", SAMPLING | {"metadata": {"id": 1}}),
-    ("elicitation/create", FORM),
-    ("elicitation/create", URL),
+    pytest.param("elicitation/create", FORM, marks=pytest.mark.soak),
+    pytest.param("elicitation/create", URL, marks=pytest.mark.soak),
 ])  # fmt: skip
 def test_a_question_fits_a_phone(
     browser: Browser, demo: Site, method: str, params: dict[str, Any]

@@ -84,6 +84,7 @@ def test_a_pdf_of_this_computer_is_shown_by_the_reference_host(
         window.shoot("app pdf")
 
 
+@pytest.mark.soak
 def test_a_map_that_needs_the_network_says_so(browser: Browser, real: Site) -> None:
     with with_apps(browser, real, "/s/map/apps/show-map") as window:
         # Whether or not this machine has a network.

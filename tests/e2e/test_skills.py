@@ -20,7 +20,7 @@ def choose_view(page: Page, name: str) -> None:
     page.get_by_role("radiogroup", name="View").get_by_text(name, exact=True).click()
 
 
-@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("width", [1440, pytest.param(390, marks=pytest.mark.soak)])
 def test_a_broken_skill_is_explained_on_every_view(
     browser: Browser, demo: Site, width: int
 ) -> None:

@@ -121,6 +121,7 @@ def test_a_task_that_we_hold_is_told_apart(window: Watched) -> None:
     window.assert_clean()
 
 
+@pytest.mark.soak
 def test_the_tasks_fit_a_phone(browser: Browser, two: Site) -> None:
     size = {"width": 360, "height": 740}
     with watched(browser, two, viewport=size) as window:

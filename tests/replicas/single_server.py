@@ -33,11 +33,15 @@ def overlapping(runs: Sequence[tuple[float, float, int]]) -> bool:
     return any(first[1] > second[0] for first, second in itertools.pairwise(runs))
 
 
-def _beat(path: str) -> None:
+def _write(path: str) -> None:
     with open(path, "ab", buffering=0) as file:
-        while True:
-            file.write(f"{os.getpid()} {time.monotonic()}\n".encode())
-            time.sleep(BEAT_S)
+        file.write(f"{os.getpid()} {time.monotonic()}\n".encode())
+
+
+def _beat(path: str) -> None:
+    while True:
+        time.sleep(BEAT_S)
+        _write(path)
 
 
 def _answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
@@ -54,6 +58,7 @@ def _answer(method: str, params: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def main() -> None:
+    _write(sys.argv[1])  # before it answers anybody, however late the thread begins
     threading.Thread(target=_beat, args=(sys.argv[1],), daemon=True).start()
     for line in sys.stdin:
         message = json.loads(line)
