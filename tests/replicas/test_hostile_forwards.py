@@ -37,8 +37,9 @@ HEADERS = {"mcp-session-id": "s", "authorization": "Bearer of-the-caller"}
 def checked(checker: ProofChecker, proof: str, now: float = NOW, **changed: str) -> str:
     method, target = changed.get("method", "POST"), changed.get("target", "/mcp")
     headers = {**HEADERS, "mcp-session-id": changed.get("session", "s")}
-    body = changed.get("body", "{}").encode()
-    return checker.check(proof, method, target, headers, body, now).caller
+    claims = checker.read(proof, method, target, headers, now)
+    checker.take(claims, changed.get("body", "{}").encode(), now)
+    return claims.caller
 
 
 def made(maker: ProofMaker, receiver: str = "two", now: float = NOW) -> str:
@@ -62,7 +63,7 @@ def test_a_proof_says_who_the_caller_is_and_counts_once() -> None:
 )
 def test_a_proof_is_for_one_request_alone(changed: dict[str, str]) -> None:
     maker, checker = ProofMaker((KEY,), "one"), ProofChecker((KEY,), "two")
-    with pytest.raises(ProofRefused, match="not signed"):
+    with pytest.raises(ProofRefused, match=r"not signed|another body than was signed"):
         checked(checker, made(maker), NOW, **changed)
 
 
@@ -210,16 +211,29 @@ async def test_a_replayed_forward_is_refused(tmp_path: Path) -> None:
             assert NOT_OWNER_HEADER in answer.headers
 
 
-@pytest.mark.parametrize("proof", ["x", ""])
-async def test_a_request_without_a_readable_proof_is_refused_before_its_body(proof: str) -> None:
-    async with running_gateway({}) as gateway, asyncio.timeout(20):
+@pytest.mark.parametrize("is_shared", [True, False])
+@pytest.mark.parametrize("proof", ["", "x", "of another key", "too old"])
+async def test_a_forged_request_is_refused_before_its_body(
+    tmp_path: Path, proof: str, is_shared: bool
+) -> None:
+    """Nothing is kept for whoever reaches the port: the body here never comes."""
+    async with (
+        gateway_with_audit(tmp_path, is_shared=is_shared) as gateway,
+        asyncio.timeout(20),
+    ):
         parts = urlsplit(gateway.origin)
+        if " " in proof:
+            is_old = proof == "too old"
+            now = SystemClock().wall() - (2 * MAX_SKEW_S if is_old else 0)
+            maker = ProofMaker((KEY if is_old else OTHER_KEY,), "0" * 16)
+            receiver = gateway.gateway.replica.id
+            proof = maker.make(receiver, "POST", "/mcp", POST_HEADERS, PING, caller="ann", now=now)
         reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
-        head = (
-            f"POST /mcp HTTP/1.1\r\nHost: {parts.netloc}\r\nContent-Type: application/json\r\n"
-            f"Accept: application/json, text/event-stream\r\n{PROOF_HEADER}: {proof}\r\n"
-            "Content-Length: 1000000\r\n\r\n"
-        )
-        writer.write(head.encode())
+        headers = POST_HEADERS | {
+            "host": parts.netloc, PROOF_HEADER: proof, "content-length": "1000000",
+        }  # fmt: skip
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        writer.write(f"POST /mcp HTTP/1.1\r\n{lines}\r\n".encode())
         assert b" 403 " in await reader.readline()
         writer.close()
+        assert "between replicas" in (await reasons(gateway))[0]

@@ -2,8 +2,8 @@
 
 Most are requests of clients that another replica passed on; who the caller is was decided where
 the request came in, and the proof says so. Those of a replica's own are for one server that runs
-here (`/servers/<id>/mcp`), and nothing else is open to them. What has no valid proof is refused,
-with an audit line. Called by http_app.py.
+here (`/servers/<id>/mcp`), and nothing else is open to them. What has no valid proof is refused
+before its body is read, with an audit line. Called by http_app.py.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from mcplens.inbound.streamable_http import StreamableHttp, check_post
 from mcplens.replicas.request_proofs import (
     NOT_OWNER_HEADER,
     PROOF_HEADER,
+    Claims,
     ForAnotherReplica,
     ProofChecker,
     ProofRefused,
-    caller_in,
 )
 
 if TYPE_CHECKING:
@@ -48,16 +48,16 @@ class ReceivedForwards:
     ) -> DirectRoute | None:
         """Where a POST of another replica goes; None: `serve` says what is wrong."""
         try:
-            caller = self._named_caller(headers)
+            claims = self._read("POST", path, headers)
             check_post(headers)
         except (ProofRefused, Refusal):
             return None
 
         def take(exchange: DirectExchange, body: bytes) -> None:
-            self._check(exchange, path, body)
+            self._take(exchange, claims, body)
             endpoint.post_now(exchange, body)
 
-        return DirectRoute(path, headers, caller, take, term, inf)
+        return DirectRoute(path, headers, _caller_of(claims), take, term, inf)
 
     async def serve(
         self, exchange: AsgiExchange, endpoint: Endpoint | None, limit_bytes: int
@@ -68,11 +68,11 @@ class ReceivedForwards:
             Refusal: the error to answer with.
         """
         try:
-            self._named_caller(exchange.headers)  # before anything of the body is kept
+            claims = self._read(exchange.method, exchange.target, exchange.headers)
         except ProofRefused as refused:
             raise self._refusal(exchange, refused) from None
         body = await exchange.body(limit_bytes) if exchange.method == "POST" else b""
-        self._check(exchange, exchange.target, body)
+        self._take(exchange, claims, body)
         if not isinstance(endpoint, StreamableHttp):
             if exchange.is_forwarded:
                 raise not_owner()
@@ -81,11 +81,19 @@ class ReceivedForwards:
             check_post(exchange.headers)
         await endpoint.serve(exchange, body)
 
-    def _named_caller(self, headers: Headers) -> str:
-        """Whom a request names as its caller; raises ProofRefused if it cannot be valid."""
+    def _read(self, method: str, target: str, headers: Headers) -> Claims:
+        """What the proof of a request says, before anything of its body is kept.
+
+        Raises:
+            ProofRefused: it is not valid.
+        """
         if self._checker is None:
             raise ProofRefused("a request between replicas, and this gateway has no others")
-        return caller_in(headers[PROOF_HEADER])
+        now, address = self._gateway.clock.wall(), self._gateway.replica.address
+        claims = self._checker.read(headers[PROOF_HEADER], method, target, headers, now, address)
+        if claims.is_own and not target.startswith(SERVERS_PATH):
+            raise ProofRefused("a request between replicas is for a path not open to them")
+        return claims
 
     def _refusal(self, exchange: Exchange, refused: ProofRefused) -> Refusal:
         log = self._gateway.refused_requests
@@ -93,26 +101,21 @@ class ReceivedForwards:
         log.write(exchange.method, exchange.path, str(refused), "")
         return Refusal(403, HTTP_REFUSAL, "this request between replicas is refused")
 
-    def _check(self, exchange: Exchange, target: str, body: bytes) -> None:
+    def _take(self, exchange: Exchange, claims: Claims, body: bytes) -> None:
+        """Serve a request for whom its proof names, once; raises Refusal."""
         try:
             assert self._checker is not None
-            claims = self._checker.check(
-                exchange.headers[PROOF_HEADER],
-                exchange.method,
-                target,
-                exchange.headers,
-                body,
-                self._gateway.clock.wall(),
-                self._gateway.replica.address,
-            )
-            if claims.is_own and not target.startswith(SERVERS_PATH):
-                raise ProofRefused("a request between replicas is for a path not open to them")
+            self._checker.take(claims, body, self._gateway.clock.wall())
         except ForAnotherReplica:
             raise not_owner() from None
         except ProofRefused as refused:
             raise self._refusal(exchange, refused) from None
         exchange.is_forwarded = not claims.is_own
-        exchange.caller = callers.of_replica(claims.caller) if claims.is_own else claims.caller
+        exchange.caller = _caller_of(claims)
+
+
+def _caller_of(claims: Claims) -> str:
+    return callers.of_replica(claims.caller) if claims.is_own else claims.caller
 
 
 def not_owner() -> Refusal:

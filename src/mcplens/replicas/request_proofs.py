@@ -2,10 +2,11 @@
 
 A request of a client is passed on to the replica that owns what it is about; a replica also sends
 requests of its own, to the endpoint of a server that runs at another one. Either proof signs
-method, target, body, the caller, both replicas, a number and a time, and of a request that is
-passed on also the headers that count. A number is used once: the receiver remembers which it has
-seen of each sender, in a window. Times may differ by a minute between machines. Pure; made by
-forwarder.py and gateway/replica_authorizer.py, checked by gateway/received_forwards.py.
+method, target, the digest of the body, the caller, both replicas, a number and a time, and of a
+request that is passed on also the headers that count. So it is checked before anything of the body
+is kept, and the body afterwards. A number is used once: the receiver remembers which it has seen of
+each sender, in a window. Times may differ by a minute between machines. Pure; made by forwarder.py
+and gateway/replica_authorizer.py, checked by gateway/received_forwards.py.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ class Claims(msgspec.Struct, frozen=True, array_like=True):
     number: int
     time: float  # wall time of the sender
     caller: str  # of the request that is passed on, or the name of the replica whose own it is
+    body: bytes  # the SHA-256 of the request's body
     is_own: bool = False  # the replica's own request: nothing is passed on
 
 
@@ -87,25 +89,24 @@ class ProofMaker:
         now: float,
     ) -> str:
         """The proof of a request that is passed on."""
-        claims = Claims(self._replica_id, receiver, self._next(), now, caller)
-        return self._signed(claims, method, target, headers, body)
+        claims = Claims(self._replica_id, receiver, self._next(), now, caller, _digest(body))
+        return self._signed(claims, method, target, headers)
 
     def make_own(
         self, receiver: str, method: str, target: str, body: bytes, *, name: str, now: float
     ) -> str:
         """The proof of a request of the replica's own; its headers are not signed."""
-        claims = Claims(self._replica_id, receiver, self._next(), now, name, is_own=True)
-        return self._signed(claims, method, target, {}, body)
+        digest = _digest(body)
+        claims = Claims(self._replica_id, receiver, self._next(), now, name, digest, is_own=True)
+        return self._signed(claims, method, target, {})
 
     def _next(self) -> int:
         self._number += 1
         return self._number
 
-    def _signed(
-        self, claims: Claims, method: str, target: str, headers: Mapping[str, str], body: bytes
-    ) -> str:
+    def _signed(self, claims: Claims, method: str, target: str, headers: Mapping[str, str]) -> str:
         raw = msgspec.json.encode(claims)
-        signature = self._keys.sign(raw, *_parts(method, target, headers, body))
+        signature = self._keys.sign(raw, *_parts(method, target, headers))
         return f"{base64.urlsafe_b64encode(raw).decode()}.{signature}"
 
 
@@ -120,35 +121,44 @@ class ProofChecker:
     def __repr__(self) -> str:
         return f"<ProofChecker of {self._replica_id}, {len(self._seen)} senders>"
 
-    def check(
+    def read(
         self,
         proof: str,
         method: str,
         target: str,
         headers: Mapping[str, str],
-        body: bytes,
         now: float,
         address: str | None = None,
     ) -> Claims:
-        """What a proof says; `address` is ours, as other replicas know it.
+        """What a proof says, by the head of its request; `address` is ours, as others know it.
 
         Raises:
-            ProofRefused: it is not valid, or was used before.
-            ForAnotherReplica: it is for another one.
+            ProofRefused: it is not valid.
         """
         claims, raw, signature = _read(proof)
-        parts = _parts(method, target, {} if claims.is_own else headers, body)
+        parts = _parts(method, target, {} if claims.is_own else headers)
         if not self._keys.is_signed(signature, raw, *parts):
             raise ProofRefused("a request between replicas is not signed by a key of ours")
         if claims.is_own and claims.receiver != address:
             raise ProofRefused("a request between replicas is for another address")
+        is_for_us = claims.is_own or claims.receiver == self._replica_id
+        if is_for_us and not abs(now - claims.time) <= MAX_SKEW_S:
+            raise ProofRefused("a request between replicas is too old, or a clock is wrong")
+        return claims
+
+    def take(self, claims: Claims, body: bytes, now: float) -> None:
+        """Accept the request of a proof that was read, once.
+
+        Raises:
+            ProofRefused: it has another body, or was accepted before.
+            ForAnotherReplica: it is for another one.
+        """
         if not claims.is_own and claims.receiver != self._replica_id:
             raise ForAnotherReplica
-        if not abs(now - claims.time) <= MAX_SKEW_S:
-            raise ProofRefused("a request between replicas is too old, or a clock is wrong")
+        if _digest(body) != claims.body:
+            raise ProofRefused("a request between replicas has another body than was signed")
         if not self._window(claims.sender, now).take(claims.number, now):
             raise ProofRefused("a request between replicas was sent again")
-        return claims
 
     def _window(self, sender: str, now: float) -> _Window:
         known = self._seen.get(sender)
@@ -183,11 +193,6 @@ class _Window:
         return True
 
 
-def caller_in(proof: str) -> str:
-    """Whom a proof names as the caller, before it is checked."""
-    return _read(proof)[0].caller
-
-
 def _read(proof: str) -> tuple[Claims, bytes, str]:
     encoded, _, signature = proof.partition(".")
     try:
@@ -199,11 +204,14 @@ def _read(proof: str) -> tuple[Claims, bytes, str]:
         raise ProofRefused("a request between replicas has no proof that can be read") from None
 
 
-def _parts(method: str, target: str, headers: Mapping[str, str], body: bytes) -> list[bytes]:
+def _digest(body: bytes) -> bytes:
+    return hashlib.sha256(body).digest()
+
+
+def _parts(method: str, target: str, headers: Mapping[str, str]) -> list[bytes]:
     counted = sorted(passed_headers(headers).items())
     return [
         method.encode(),
         target.encode("utf-8", "surrogateescape"),
         msgspec.json.encode(counted),
-        hashlib.sha256(body).digest(),
     ]
