@@ -79,6 +79,14 @@ def test_what_is_hidden_cannot_be_found_by_any_name_and_is_reported_with_the_rea
         ("resources", "deny.resources has 'x://*'"),
         ("resource_templates", "deny.resources has 'x://*'"),
     }
+    why = merged.hidden_names
+    for name in ("t", "s__t", "s:t"):
+        told = "the view hides s:t: deny.tools has 's:t'"
+        assert why.why_not_named("tools", name) == (told if name != "s__t" else "")
+    assert why.why_not_named("prompts", "t") == ""
+    for uri in ("x://1", "X://%31", "x://{id}"):
+        assert why.why_no_resource(uri).endswith("deny.resources has 'x://*'")
+    assert why.why_no_resource("y://1") == ""
 
 
 def test_a_stale_entry_says_so_in_its_meta() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,6 +16,7 @@ from mcplens.app import create_mcp_client, create_proxy_transport
 from mcplens.config.views import Globs, View
 from mcplens.errors import InspectorError, ServerError
 from mcplens.events import FrameSent, InboundReceived
+from mcplens.gateway.audit_log import AuditLog, tail
 from mcplens.gateway.view_handler import ViewHandler
 from mcplens.protocol.frames import Frame
 from mcplens.session.capabilities import TASKS_EXTENSION
@@ -196,12 +198,15 @@ async def test_a_client_that_never_reads_slows_nobody(demo: str) -> None:
 
 
 @pytest.mark.parametrize("version", [OLD, NEW])
-async def test_what_a_view_hides_cannot_be_reached_by_any_method(demo: str, version: str) -> None:
+async def test_what_a_view_hides_cannot_be_reached_by_any_method(
+    demo: str, version: str, tmp_path: Path
+) -> None:
     view = View(
         separator="none",
         allow=Globs(tools=("demo:echo",), prompts=("simple",), resources=("demo://text",)),
     )
     async with running_gateway({"demo": {"url": demo}}, default_view=view) as gateway:
+        log = gateway.gateway.audit_log = AuditLog(tmp_path / "audit.jsonl")
         async with gateway.connect(
             protocol_version=version,
             enforce_capabilities=False,
@@ -230,6 +235,14 @@ async def test_what_a_view_hides_cannot_be_reached_by_any_method(demo: str, vers
                 with pytest.raises(ServerError) as caught:
                     await reach()
                 assert caught.value.rpc_code in (-32602, -32002)
+                assert "hides" not in caught.value.message
+        log.close()
+        told = {(line["method"], line["name"]): line.get("reason") for line in tail(log.path, 50)}
+        tools, uris = ("allow.tools", "allow.resources")
+        assert told["tools/call", "add"] == f"the view hides demo:add: {tools} does not name it"
+        assert told["tools/call", "demo:add"] == told["tools/call", "add"]
+        assert "demo:translate" in (told["prompts/get", "translate"] or "")
+        assert f"{uris} does not" in (told["resources/read", "DEMO://json"] or "")
         handler = gateway.gateway.handler_at("/mcp")
         assert isinstance(handler, ViewHandler)
         reasons = {(one.name, one.reason) for one in handler.catalog.hidden}

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import msgspec
 from msgspec import Raw
 
 from mcplens.config.views import View
+from mcplens.gateway.hidden_names import HiddenNames
 from mcplens.gateway.names import NameTable, Original, publish_names
 from mcplens.gateway.uri_routing import OwnedTemplate, UriRoutes
 from mcplens.gateway.views import plain_uri, why_hidden, why_resource_hidden, why_tool_hidden
@@ -324,6 +326,11 @@ class ViewCatalog:
         view, ids = self.view, self._server_ids
         table = publish_names([*held], ids, separator=view.separator, rename=view.rename)
         return table.resolve(name) is not None
+
+    @cached_property
+    def hidden_names(self) -> HiddenNames:
+        """Why a client does not find something, for the audit log."""
+        return HiddenNames(self.view, self._server_ids, self.hidden)
 
     def is_uri_held(self, uri: str) -> bool:
         """Whether a resource is held back."""

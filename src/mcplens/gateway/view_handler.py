@@ -191,6 +191,7 @@ class ViewHandler(InboundHandler):
             catalog = await self.catalog_for(call)
             original = catalog.find(kind, name)
         if original is None:
+            call.reason = call.reason or catalog.hidden_names.why_not_named(kind, name)
             word = "tool" if kind == "tools" else "prompt"
             names = catalog.published_names(kind)
             raise Refused(INVALID_PARAMS, unknown_name(word, name, names))
@@ -218,8 +219,10 @@ class ViewHandler(InboundHandler):
             params["ref"] = {**members(params["ref"]), "name": original.name}
             connection = self._connection(original.server_id)
         elif kind == "ref/resource" and isinstance(uri, str):
-            server_id = (await self.catalog_for(call)).owner_of_template(uri)
+            catalog = await self.catalog_for(call)
+            server_id = catalog.owner_of_template(uri)
             if server_id is None:
+                call.reason = catalog.hidden_names.why_no_resource(uri)
                 raise Refused(INVALID_PARAMS, f"there is no resource template {uri[:200]}")
             connection = self._connection(server_id)
         else:
@@ -233,8 +236,10 @@ class ViewHandler(InboundHandler):
             call.reason = HELD
         elif server_id is None:
             await self.gateway.list_search.search(lambda: self.catalog.owner_of(uri) is not None)
-            server_id = (await self.catalog_for(call)).owner_of(uri)
+            catalog = await self.catalog_for(call)
+            server_id = catalog.owner_of(uri)
         if server_id is None:
+            call.reason = call.reason or catalog.hidden_names.why_no_resource(uri)
             code = INVALID_PARAMS if call.is_stateless else _RESOURCE_NOT_FOUND
             raise Refused(code, f"Resource not found: {uri[:200]}", {"uri": uri[:2000]})
         return self._connection(server_id)
