@@ -502,6 +502,38 @@ async def test_a_list_that_is_asked_for_twice_at_once_is_whole_both_times(setup:
         assert [*found] == [["echo", "sign_out"]] * 2
 
 
+def waits_first(server: Protected, together: asyncio.Barrier) -> None:
+    """Have the next request to a server answered when all servers were asked."""
+
+    async def is_valid(token: str) -> bool:
+        server.is_valid = server._is_valid
+        await together.wait()
+        return token in server.valid
+
+    server.is_valid = is_valid
+
+
+async def test_the_lists_of_several_servers_are_fetched_at_the_same_time(setup: Setup) -> None:
+    await signed_in(setup, ADA)
+    async with protected() as second:
+        per_user = {"auth": {"perUser": True}}
+        setup.running.configure({
+            "notes": {"url": setup.server.url, **per_user},
+            "plans": {"url": second.url, **per_user},
+        })  # fmt: skip
+        await signed_in(setup, ADA)  # to the second, which alone offers it
+        for name in ("notes", "plans"):
+            setup.users._close_soon(("token ada", name))
+            setup.users.changed("token ada", name)
+        together = asyncio.Barrier(2)
+        for server in (setup.server, second):
+            waits_first(server, together)
+        async with setup.connect(ADA) as client:  # one after the other, neither would be answered
+            assert sorted(await names(client)) == [
+                "notes__echo", "notes__sign_out", "plans__echo", "plans__sign_out",
+            ]  # fmt: skip
+
+
 # -- approval -------------------------------------------------------------------------------------
 
 

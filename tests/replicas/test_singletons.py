@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+
+import msgspec
+import pytest
 
 from mcplens.bus import Bus
 from mcplens.clock import SystemClock
@@ -18,7 +22,7 @@ from mcplens.downstream.result import Failure
 from mcplens.downstream.server_connection import ServerConnection
 from mcplens.events import Event, ProcessStarted
 from mcplens.gateway.singletons import Singleton, Singletons
-from mcplens.replicas.leases import Holder
+from mcplens.replicas.leases import Holder, LeaseRecord
 from mcplens.replicas.memory_store import MemoryStore
 from tests.gateway.harness import PATIENCE_S, entries_of, texts
 
@@ -162,3 +166,33 @@ async def test_a_server_that_is_no_singleton_any_more_runs_on_each_replica(
             await one.started()
             assert (await one.whoami()).isdigit()
             assert one.singletons.status() == {}
+
+
+async def test_its_end_ends_the_servers_and_frees_their_leases_while_the_configuration_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs = {"single": tmp_path / "log", "other": tmp_path / "other"}
+    store = MemoryStore(SystemClock())
+    async with asyncio.timeout(PATIENCE_S), replica("first", store, logs["single"]) as first:
+        both = entries_of({name: entry(log) for name, log in logs.items()})
+        first.servers.apply(both, Settings())
+        await first.started(2)
+        pids = [event.pid for event in first.bus.kept() if isinstance(event, ProcessStarted)]
+        give_up = first.singletons._give_up
+
+        async def taken_out_meanwhile(known: Singleton) -> None:
+            first.servers.apply(both[:1], Settings())
+            first.singletons.follow()
+            await give_up(known)
+
+        monkeypatch.setattr(first.singletons, "_give_up", taken_out_meanwhile)
+        await first.singletons.close()
+        assert first.singletons.status() == {}
+        assert len(first.singletons._work) == 0
+        for name in logs:
+            record = await store.get(f"lease:{name}")
+            assert record is not None
+            assert msgspec.json.decode(record, type=LeaseRecord).is_released
+        for pid in pids:
+            with pytest.raises(ProcessLookupError):
+                os.kill(pid, 0)

@@ -217,6 +217,7 @@ class Singletons(ServerListener):
         await self._work.ended()
         for known in [*self._known.values()]:  # a change of the configuration may take one out
             await self._give_up(known)
+        await self._work.ended()  # what such a change began
         self._known.clear()
         self._servers.gate = lambda _: None
 
