@@ -22,7 +22,7 @@ from mcplens.events import ProcessStarted
 from mcplens.known_secrets import known_secrets
 from mcplens.session.raw_calls import read_params
 from tests.auth.protected import protected
-from tests.downstream.rig import entry_of, failure
+from tests.downstream.rig import Rig, entry_of, failure
 from tests.servers.run import ROOT, argv, serve
 
 ECHO = read_params(b'{"name":"echo","arguments":{"text":"hi"}}')
@@ -85,6 +85,7 @@ async def test_a_command_that_is_not_found_fails_at_once_with_what_was_searched(
     connection = create_server_connection("ghost", {"command": "no-such-command-anywhere"})
     error = (await connection.connect()).error  # type: ignore[union-attr]
     assert error.code == "COMMAND_NOT_FOUND"
+    assert error.details["searched"]
     assert "no-such-command-anywhere" in connection.state.message
 
 
@@ -128,6 +129,14 @@ async def test_stderr_and_the_traffic_of_lists_are_logged(logs: pytest.LogCaptur
     assert any(line.startswith("good: received the answer to prompts/list (id ") for line in lines)
     warned = [record for record in logs.records if "[STDERR]" in record.getMessage()]
     assert {record.levelname for record in warned} == {"WARNING"}
+
+
+async def test_changed_lists_are_logged(logs: pytest.LogCaptureFixture) -> None:
+    async with Rig() as rig:
+        rig.server.notify("notifications/tools/list_changed")
+        await rig.settle()
+        rig.servers.bus_reader.catch_up()
+    assert "one: received notifications/tools/list_changed" in logs.text
 
 
 async def test_a_sign_in_is_kept_between_calls(
