@@ -103,11 +103,19 @@ def test_a_broken_item_hides_no_other_and_is_reported() -> None:
         Raw(b'{"name":7}'),
         Raw(b'{"name":"\xff"}'),
         raw(name=""),
+        raw(name="n" * (catalog.MAX_NAME_LENGTH + 1)),
         raw(name="big", description="x" * catalog.MAX_ITEM_BYTES),
     ]
     merged = ViewCatalog(View(), [offering("s", tools=[*broken, raw(name="good")])])
     assert [one["name"] for one in listed(merged)] == ["s__good"]
     assert len(merged.problems) == len(broken)
+
+
+def test_of_a_list_without_end_the_beginning_is_published(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalog, "MAX_ITEMS", 2)
+    merged = ViewCatalog(View(), [offering("s", tools=[raw(name=name) for name in "abc"])])
+    assert [one["name"] for one in listed(merged)] == ["s__a", "s__b"]
+    assert merged.problems == ("s: 3 tools, of which the first 2 are published",)
 
 
 def test_of_two_servers_with_one_uri_the_first_is_asked_and_the_second_reported() -> None:
