@@ -47,7 +47,7 @@ function Changes({ one }: { one: WaitingView }) {
   }, [one.before, one.after]);
   return (
     <section className={css.hidden} aria-label={`Changes of ${nameOf(one)}`} tabIndex={0}>
-      <ul>
+      <ul className={css.changes}>
         {one.changes.map(({ change_class, rule, pointer, message }) => (
           <li key={`${rule} ${pointer}`}>
             <strong>{change_class}</strong> <UntrustedText>{message}</UntrustedText>{" "}

@@ -11,6 +11,8 @@ import { Cell, Heads, Section } from "./Section";
 import { useReply } from "./useReply";
 
 const COUNT = 20;
+// What an operator approved is not a failure, although it stands with its reason.
+const WELL = ["ok", "approved"];
 const NUMBERS = ["Time taken", "Size"];
 // The log is read again at most so often, and only after calls.
 const EVERY_MS = 2000;
@@ -20,17 +22,15 @@ function Row({ line, isOfToday }: { line: AuditLine; isOfToday: boolean }) {
   const { name, method, path, reason } = line;
   // A request that access control refused has no message.
   const about = line.seq === 0 ? path : name;
+  const who =
+    line.client && line.caller ? `${line.client} (${line.caller})` : line.client || line.caller;
   const what = about === null ? method : `${method} ${about}`;
   return (
     <tr>
       <Cell label="When">
         {isOfToday ? formatTime(line.time, false) : formatDateTime(line.time)}
       </Cell>
-      <Cell label="Client">
-        <UntrustedText>
-          {line.caller ? `${line.client} (${line.caller})` : line.client}
-        </UntrustedText>
-      </Cell>
+      <Cell label="Client">{who && <UntrustedText>{who}</UntrustedText>}</Cell>
       <Cell label="Request">
         {line.run === run_id && line.seq > 0 ? (
           <Link className="mono" to={`/traffic/${line.seq}`}>
@@ -44,7 +44,7 @@ function Row({ line, isOfToday }: { line: AuditLine; isOfToday: boolean }) {
       </Cell>
       <Cell label="Server">{line.server && <UntrustedText>{line.server}</UntrustedText>}</Cell>
       <Cell label="Outcome">
-        <span className={line.outcome === "ok" ? "" : "bad"}>
+        <span className={WELL.includes(line.outcome) ? "" : "bad"}>
           {reason ? <UntrustedText>{`${line.outcome}: ${reason}`}</UntrustedText> : line.outcome}
         </span>
       </Cell>
