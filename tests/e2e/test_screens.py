@@ -137,6 +137,9 @@ def test_what_servers_send_is_not_wider_than_a_phone(browser: Browser, two: Site
         call(page, "elicit-form")
         page.get_by_role("button", name="Decline").wait_for()
         fits("elicitation")
+        # The primary button does not stand alone below the others.
+        tops = "(all) => new Set(all.map((one) => one.getBoundingClientRect().top)).size"
+        assert page.locator("[data-answers] button").evaluate_all(tops) == 1
         page.get_by_role("button", name="Decline").click()
         expect(page.get_by_label("Call of elicit-form")).to_contain_text("not filled in")
         call(page, "sample-with-tools")

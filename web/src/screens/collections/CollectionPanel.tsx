@@ -156,35 +156,36 @@ function Content(props: ContentProps) {
           </Link>
           <h2 className="title">{view.name}</h2>
           <Summary run={run} />
-          <span className="grow" />
-          {run.isRunning ? (
-            <>
-              <Button variant="default" onClick={() => run.stop(false)}>
-                Stop after this call
-              </Button>
-              <Button variant="default" onClick={() => run.stop(true)}>
-                Cancel
-              </Button>
-            </>
-          ) : (
-            view.steps.length > 0 && (
+          <div className={css.doing}>
+            {run.isRunning ? (
               <>
-                <Checkbox
-                  label="Stop at a failure"
-                  checked={stops}
-                  onChange={(change) => setStops(change.currentTarget.checked)}
-                />
-                <Button
-                  data-run
-                  leftSection={<Icon name="play" size={13} />}
-                  onClick={() => run.start(null)}
-                >
-                  Run all
+                <Button variant="default" onClick={() => run.stop(false)}>
+                  Stop after this call
+                </Button>
+                <Button variant="default" onClick={() => run.stop(true)}>
+                  Cancel
                 </Button>
               </>
-            )
-          )}
-          <FileMenu {...props} />
+            ) : (
+              view.steps.length > 0 && (
+                <>
+                  <Checkbox
+                    label="Stop at a failure"
+                    checked={stops}
+                    onChange={(change) => setStops(change.currentTarget.checked)}
+                  />
+                  <Button
+                    data-run
+                    leftSection={<Icon name="play" size={13} />}
+                    onClick={() => run.start(null)}
+                  >
+                    Run all
+                  </Button>
+                </>
+              )
+            )}
+            <FileMenu {...props} />
+          </div>
         </div>
         {view.description && <span className="dim">{view.description}</span>}
         {!view.is_confirmed && !view.problem && (

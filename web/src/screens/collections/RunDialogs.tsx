@@ -4,6 +4,7 @@ import { Button, Checkbox, Modal, PasswordInput, TextInput } from "@mantine/core
 import { type FormEvent, type ReactNode, useState } from "react";
 import type { CollectionView, RunPlanView, VariableView } from "../../api/types";
 import { Callout } from "../../components/Callout";
+import css from "./Collections.module.css";
 
 interface DialogProps {
   title: string;
@@ -131,7 +132,7 @@ export function AskChanges({ plan, isSingle, ...rest }: ChangesProps) {
       ) : (
         <>
           <span>These may change something: their servers do not mark them as read-only.</span>
-          <ul className="mono">
+          <ul className={`mono ${css.changing}`}>
             {plan.changing.map((one) => (
               <li key={one}>{one}</li>
             ))}

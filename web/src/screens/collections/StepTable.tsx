@@ -121,10 +121,12 @@ function StepRow({ step, row, disabledReason, onRun, onEdit, onOpen, onDelete }:
         )}
       </td>
       <td className="mono">
-        <span className="cut" title={step.arguments}>
-          {step.kind === "call" ? "" : `${step.kind} `}
-          {step.target}
-        </span>
+        {step.target && (
+          <span className="cut" title={step.arguments}>
+            {step.kind === "call" ? "" : `${step.kind} `}
+            {step.target}
+          </span>
+        )}
       </td>
       <td className="mono dim">{step.server_id}</td>
       <td className={css.result}>

@@ -138,7 +138,7 @@ export const LogViewOptions = memo(({ isAll, onAll, isSplit, onSplit }: ViewProp
 LogViewOptions.displayName = "View";
 
 export function LineCount({ lines }: { lines: LogStream }) {
-  return <span className="dim">{pluralize(useLogCount(lines), "line")}</span>;
+  return <span className="dim wide-only">{pluralize(useLogCount(lines), "line")}</span>;
 }
 
 interface TakingProps {

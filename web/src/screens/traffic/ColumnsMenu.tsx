@@ -42,7 +42,7 @@ function ColumnLine({ column, choices }: { column: TrafficColumn; choices: Colum
 
 export function ColumnsMenu({ choices, onFold }: Props) {
   return (
-    <Popover position="bottom-end" width={280} trapFocus>
+    <Popover position="bottom-end" width={312} trapFocus>
       <Popover.Target>
         <ActionIcon variant="default" size={30} aria-label="Columns" title="Columns">
           <Icon name="table" />

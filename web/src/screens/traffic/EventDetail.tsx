@@ -44,8 +44,9 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
   const elapsed_s = links.elapsedOf(event);
   // An answer is read to send its request again, otherwise.
   const asked = isReply(event) ? links.requestOf(event) : event;
+  const request = asked && isSentRequest(asked) ? asked : null;
   return (
-    <div className="toolbar">
+    <div className={`toolbar ${css.heading}`}>
       <div className={`row ${css.first}`}>
         <strong className="cut" title={eventTitle(event)}>
           {eventTitle(event)}
@@ -56,34 +57,36 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
           {elapsed_s !== null && <span>{formatDuration(elapsed_s)}</span>}
         </span>
         <span className="grow" />
-        <Tooltip label="Download the bytes">
-          <ActionIcon
-            component="a"
-            href={bytesPath(event.run_id, event.seq)}
-            download
-            aria-label="Download the bytes"
-          >
-            <Icon name="download" />
-          </ActionIcon>
-        </Tooltip>
+        <span className={css.icons}>
+          {request && <SaveTestButton event={request} />}
+          <Tooltip label="Compare with another message">
+            <ActionIcon aria-label="Compare" onClick={onCompare}>
+              <Icon name="compare" />
+            </ActionIcon>
+          </Tooltip>
+          <PinButton key={event.seq} event={event} />
+          <Tooltip label="Download the bytes">
+            <ActionIcon
+              component="a"
+              href={bytesPath(event.run_id, event.seq)}
+              download
+              aria-label="Download the bytes"
+            >
+              <Icon name="download" />
+            </ActionIcon>
+          </Tooltip>
+        </span>
         <ActionIcon aria-label="Close the details" onClick={onClose}>
           <Icon name="close" />
         </ActionIcon>
       </div>
       <EventLinkButtons event={event} onGo={onGo} />
-      {asked && isSentRequest(asked) && (
+      {request && (
         <>
-          <ReplayButton event={asked} />
-          <EditRequestButton event={asked} />
-          <SaveTestButton event={asked} />
+          <ReplayButton event={request} />
+          <EditRequestButton event={request} />
         </>
       )}
-      <Tooltip label="Compare with another message">
-        <ActionIcon size="xs" aria-label="Compare" onClick={onCompare}>
-          <Icon name="compare" size={14} />
-        </ActionIcon>
-      </Tooltip>
-      <PinButton key={event.seq} event={event} />
     </div>
   );
 }

@@ -26,14 +26,13 @@ export function PinButton({ event }: { event: EventView }) {
     <Popover opened={isOpen} onChange={open} trapFocus position="bottom-end" width={260}>
       <Popover.Target>
         <ActionIcon
-          size="xs"
           variant={isPinned ? "light" : "subtle"}
           color={isPinned ? "lens" : "gray"}
           aria-label={isPinned ? "Pinned" : "Pin"}
           title={isPinned ? (label ?? "Pinned") : "Pin: keep it under a label"}
           onClick={() => open(!isOpen)}
         >
-          <Icon name="pin" size={14} />
+          <Icon name="pin" />
         </ActionIcon>
       </Popover.Target>
       <Popover.Dropdown>

@@ -11,13 +11,8 @@ export function SaveTestButton({ event: { run_id, seq, server_id } }: { event: E
   return (
     <Popover opened={isOpen} onChange={setOpen} trapFocus position="bottom-end" width={300}>
       <Popover.Target>
-        <ActionIcon
-          size="xs"
-          aria-label="Save as test"
-          title="Save as test"
-          onClick={() => setOpen(!isOpen)}
-        >
-          <Icon name="collections" size={14} />
+        <ActionIcon aria-label="Save as test" title="Save as test" onClick={() => setOpen(!isOpen)}>
+          <Icon name="collections" />
         </ActionIcon>
       </Popover.Target>
       <Popover.Dropdown aria-label="Save as a test">

@@ -141,7 +141,7 @@ export function RawTester({ server, message }: Props) {
           )}
           <div className="row wrap" style={{ justifyContent: "flex-end" }}>
             {linesNote && <span className="dim grow">{linesNote}</span>}
-            <div className="row wrap">
+            <div className={`row wrap ${css.buttons}`}>
               <Button
                 variant="default"
                 title="Load a ready-made request that every server answers"
