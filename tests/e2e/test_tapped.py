@@ -69,6 +69,6 @@ def test_a_tapped_session_is_followed_as_it_goes_on_and_kept_when_it_is_killed(
         page.keyboard.press("Escape")
         client.process.kill()
         client.process.wait()
-        expect(page.get_by_text("Writer is gone")).to_be_visible()
+        expect(page.get_by_text("Ended unexpectedly")).to_be_visible()
         expect(page.get_by_text("1 without an answer")).to_be_visible()
     opened.assert_clean()

@@ -64,6 +64,17 @@ it("says of a live session who speaks, what waits and what is wrong", async () =
   expect(dialog.getByText(/asked by the server/)).toBeDefined();
 });
 
+it("names all servers of a session that had several, and says that it did not end well", () => {
+  const info = aRunInfo(
+    { servers: ["files", "web"], is_live: false },
+    { server: side("fs"), protocol_version: "2025-11-25", message_count: 12 },
+  );
+  useInspector.setState({ runs: new Map([["run", info]]) });
+  draw(<RunSession runId="run" onProblems={vi.fn()} />);
+  expect(screen.getByRole("status").textContent).toBe("mcplens → files, web · 12 messages");
+  expect(screen.getByText("Ended unexpectedly")).toBeDefined();
+});
+
 it("offers to follow what another process records, and no longer once it has ended", async () => {
   const onFollow = vi.fn();
   useInspector.setState({

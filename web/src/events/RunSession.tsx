@@ -105,6 +105,8 @@ export function RunSession({ runId, onProblems }: { runId: string; onProblems():
   const info = useRunInfo(runId);
   const [isOpen, setOpen] = useState(false);
   if (!info) return null;
+  // The side and the revision are those of one server.
+  const isOfOne = info.run.servers.length <= 1;
   const requests = info.waiting.filter((one) => !one.is_question).length;
   const questions = info.waiting.length - requests;
   return (
@@ -112,11 +114,12 @@ export function RunSession({ runId, onProblems }: { runId: string; onProblems():
       {info.run.is_live ? (
         <Badge color="green">Live</Badge>
       ) : (
-        <Badge color="gray">{info.run.ended === null ? "Writer is gone" : "Ended"}</Badge>
+        <Badge color="gray">{info.run.ended === null ? "Ended unexpectedly" : "Ended"}</Badge>
       )}
       <span className="cut" role="status">
-        {nameOf(info.client, "mcplens")} → {nameOf(info.server, info.run.servers.join(", "))}
-        {info.protocol_version && ` · MCP ${info.protocol_version}`} ·{" "}
+        {nameOf(info.client, "mcplens")} →{" "}
+        {isOfOne ? nameOf(info.server, info.run.servers.join(", ")) : info.run.servers.join(", ")}
+        {isOfOne && info.protocol_version && ` · MCP ${info.protocol_version}`} ·{" "}
         {pluralize(info.message_count, "message")}
       </span>
       {requests > 0 && <Badge color="yellow">{requests} without an answer</Badge>}

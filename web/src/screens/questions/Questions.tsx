@@ -15,11 +15,17 @@ const COLUMNS = 6;
 
 function Row({ question, now }: { question: QuestionView; now: number }) {
   const call = useInspector(({ calls }) => calls.get(question.call_id ?? ""));
-  const state = question.is_done ? (question.outcome ?? "ended") : "waiting";
+  const outcome = question.outcome ?? "ended";
+  // Why it was rejected is for the answer's column.
+  const [state, ...reason] = question.is_done ? outcome.split(": ") : ["waiting"];
   return (
     <tr>
       <td>
-        <Badge miw={76} title={state} color={question.is_done ? "gray" : "orange"}>
+        <Badge
+          miw={76}
+          title={question.is_done ? outcome : undefined}
+          color={question.is_done ? "gray" : "orange"}
+        >
           {state}
         </Badge>
       </td>
@@ -40,7 +46,9 @@ function Row({ question, now }: { question: QuestionView; now: number }) {
       <td className="wide-only">{formatTime(question.opened, false)}</td>
       <td className="wide-only">
         {question.is_done
-          ? question.answered_by && `by ${question.answered_by}`
+          ? [question.answered_by && `by ${question.answered_by}`, reason.join(": ")]
+              .filter(Boolean)
+              .join(": ")
           : question.deadline !== null
             ? `${endUnanswered(question)} in ${formatDuration(Math.max(0, question.deadline - now))}`
             : ""}
