@@ -89,6 +89,8 @@ def test_what_a_form_says_reaches_the_server_and_what_the_server_says_is_shown(
     expect(counted.get_by_role("img", name=re.compile("Durations of the last"))).to_be_visible()
     expect(facts.get_by_role("link", name="https://example.com/probe")).to_be_visible()
     expect(page.get_by_role("heading", name="What the server can do (1 tool)")).to_be_visible()
+    able = page.get_by_role("tree", name="Capabilities of the server")
+    assert able.evaluate("(one) => one.scrollHeight <= one.clientHeight")  # shown to its end
     expect(page.locator("section", has_text="Instructions").locator("strong")).to_have_text("seen")
     expect(page.get_by_role("tree", name="Connection")).to_contain_text(re.compile(r"pid.*\d+"))
     expect(page.get_by_text("s3cret")).to_have_count(0)

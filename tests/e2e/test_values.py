@@ -133,6 +133,9 @@ def test_like_objects_are_a_table_that_sorts(opened: Watched) -> None:
     rows = table.get_by_role("row")
     expect(rows).to_have_count(4)
     expect(rows.nth(1)).to_contain_text("user 2")
+    # The head of numbers stands above them.
+    heads = table.locator("th[data-kind=number]")
+    expect(heads).to_have_text(["id"])
     table.get_by_role("button", name="id").click()
     expect(rows.nth(1)).to_contain_text("user 1")
     table.get_by_role("button", name="id").press("Enter")

@@ -40,6 +40,12 @@ function widthsOf({ columns, rows, cell }: Table): number[] {
   });
 }
 
+/** Whether the head of a column stands above numbers. */
+const hasNumbers = ({ rows, cell }: Table, column: number): boolean => {
+  const values = rows.slice(0, MEASURED).map((row) => cell(row, column));
+  return values.some(isNumber) && values.every((one) => one == null || isNumber(one));
+};
+
 /** The order after a click on a head: up, down, as it came. */
 const nextOrder = (order: Order | null, column: number): Order | null =>
   order?.column !== column
@@ -65,7 +71,12 @@ function Head({ table, order, onOrder }: HeadProps) {
           const isSorted = order?.column === column;
           const sort = isSorted ? (order.isDown ? "descending" : "ascending") : undefined;
           return (
-            <th key={column} scope="col" aria-sort={sort}>
+            <th
+              key={column}
+              scope="col"
+              aria-sort={sort}
+              data-kind={hasNumbers(table, column) ? "number" : undefined}
+            >
               <button
                 type="button"
                 className={`plain ${css.head}`}

@@ -37,6 +37,11 @@ it("says of each item what it is once, at the list", async () => {
   expect(screen.queryByText(/^integer/)).toBeNull();
 });
 
+it("does not say twice what one of several kinds is", async () => {
+  await renderForm(one({ anyOf: [{ type: "integer" }, { type: "boolean" }] }));
+  expect(about(screen.getByRole("textbox", { name: "integer" }))).toBe("");
+});
+
 it("follows a reference", async () => {
   await renderForm({ ...one({ $ref: "#/$defs/size" }), $defs: { size: SIZE } });
   expect(screen.getByText('one of 2, default "s"')).toBeTruthy();

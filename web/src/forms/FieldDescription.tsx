@@ -36,7 +36,9 @@ function Said({ text }: { text: string }) {
 export function describeField(schema: object, more = ""): ReactNode {
   const { description } = schema as { description?: unknown };
   const said = [description, more].filter((line) => typeof line === "string" && line).join("\n");
-  const facts = storedSummary(schema as Schema);
+  const known = storedSummary(schema as Schema);
+  // One of several kinds is named by its type where it has no name.
+  const facts = known === (schema as Schema).title ? "" : known;
   if (!said && !facts) return undefined;
   return (
     <>

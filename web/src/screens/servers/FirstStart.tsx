@@ -91,10 +91,9 @@ export function FirstStart() {
               <Button
                 key={kind}
                 variant="default"
-                rightSection={<span className="dim">{count}</span>}
                 onClick={() => openDialog("tools", { tool: kind })}
               >
-                {toolTitle(kind)}
+                {toolTitle(kind)}&nbsp;<span className="dim">{count}</span>
               </Button>
             ))}
           </div>

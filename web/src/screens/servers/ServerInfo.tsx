@@ -28,6 +28,9 @@ import { Roots } from "./Roots";
 import { StatisticsSection } from "./ServerStatistics";
 
 /** Requests that have not ended; empty if there are none. */
+// As high as what most servers declare: a tree that scrolls by itself hides its end.
+const TREE_PX = 720;
+
 const requestsNow = ({ queue: { in_progress, pending } }: ServerView): string =>
   [in_progress > 0 && `${in_progress} in flight`, pending > 0 && `${pending} waiting`]
     .filter(Boolean)
@@ -160,7 +163,7 @@ function Overview({ server }: { server: ServerView }) {
           <JsonTree
             value={server.capabilities}
             label="Capabilities of the server"
-            most={360}
+            most={TREE_PX}
             withSearch={false}
           />
         </section>
@@ -177,7 +180,7 @@ function Overview({ server }: { server: ServerView }) {
           <JsonTree
             value={server.declared_capabilities}
             label="Capabilities of the client"
-            most={280}
+            most={TREE_PX}
             withSearch={false}
           />
         </section>
@@ -185,7 +188,7 @@ function Overview({ server }: { server: ServerView }) {
       {Object.keys(server.channel).length > 0 && (
         <section className="stack tight">
           <h2 className="section-title">Connection</h2>
-          <JsonTree value={server.channel} label="Connection" most={280} withSearch={false} />
+          <JsonTree value={server.channel} label="Connection" most={TREE_PX} withSearch={false} />
         </section>
       )}
       {server.stderr_tail.length > 0 && (
