@@ -64,7 +64,7 @@ it("says of a live session who speaks, what waits and what is wrong", async () =
   expect(dialog.getByText(/asked by the server/)).toBeDefined();
 });
 
-it("names all servers of a session that had several, and says that it did not end well", () => {
+it("names all servers of a session that had several, and says that it did not end well", async () => {
   const info = aRunInfo(
     { servers: ["files", "web"], is_live: false },
     { server: side("fs"), protocol_version: "2025-11-25", message_count: 12 },
@@ -73,6 +73,8 @@ it("names all servers of a session that had several, and says that it did not en
   draw(<RunSession runId="run" onProblems={vi.fn()} />);
   expect(screen.getByRole("status").textContent).toBe("mcplens → files, web · 12 messages");
   expect(screen.getByText("Ended unexpectedly")).toBeDefined();
+  await userEvent.click(screen.getByRole("button", { name: "About this session" }));
+  expect(within(await screen.findByRole("dialog")).getByText("mcplens")).toBeDefined();
 });
 
 it("offers to follow what another process records, and no longer once it has ended", async () => {

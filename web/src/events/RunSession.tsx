@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { Link, useLocation } from "react-router";
 import type { RunInfoView, SideView, WaitingRequestView } from "../api/types";
 import { JsonTree } from "../components/JsonTree";
-import { UntrustedText } from "../components/UntrustedText";
+import { Markdown } from "../components/Markdown";
 import { command } from "../state/commands";
 import { useInspector } from "../state/store";
 import { formatTime, pluralize } from "../values/format";
@@ -40,19 +40,19 @@ function useRunInfo(runId: string): RunInfoView | null {
   return pushed ?? (asked?.run.run_id === runId ? asked : null);
 }
 
-function Side({ title, side }: { title: string; side: SideView | null }) {
+function Side({ title, side, unknown }: { title: string; side: SideView | null; unknown: string }) {
   return (
     <section className="stack tight">
       <h3 style={{ margin: 0 }}>{title}</h3>
       {side ? (
         <>
           <span>{nameOf(side, "It did not give its name.")}</span>
-          {side.instructions && <UntrustedText>{side.instructions}</UntrustedText>}
+          {side.instructions && <Markdown text={side.instructions} label="Instructions" />}
           <span className="dim">Capabilities</span>
           <JsonTree value={side.capabilities} label={`${title} capabilities`} most={240} />
         </>
       ) : (
-        <span className="dim">It has not introduced itself.</span>
+        <span className="dim">{unknown}</span>
       )}
     </section>
   );
@@ -84,8 +84,12 @@ function Details({ info, onClose }: { info: RunInfoView; onClose(): void }) {
           {info.era && ERAS[info.era]} · {pluralize(info.message_count, "message")} ·{" "}
           {pluralize(info.problem_count, "protocol problem")} · mcplens {info.run.version}
         </span>
-        <Side title="Client" side={info.client} />
-        <Side title="Server" side={info.server} />
+        <Side title="Client" side={info.client} unknown="mcplens" />
+        <Side
+          title="Server"
+          side={info.server}
+          unknown="Not connected, or its answer was not recorded."
+        />
         <section className="stack tight">
           <h3 style={{ margin: 0 }}>Requests {word}</h3>
           {info.waiting.length === 0 && <span className="dim">None.</span>}

@@ -10,6 +10,7 @@ import { useLogRows, useLogStream } from "../screens/logs/useLogLines";
 import { MonitorRow, toneOf } from "../screens/traffic/MonitorRow";
 import { NO_FILTER, trafficMatcher } from "../screens/traffic/trafficFilter";
 import { useBackfill } from "../state/backfill";
+import { useRing } from "../state/events";
 import { useFilteredEvents } from "../state/filteredEvents";
 import { pathTo } from "../state/navigation";
 import { useInspector } from "../state/store";
@@ -76,7 +77,12 @@ const drawTraffic = (event: EventView) => <MonitorRow event={event} />;
 const drawLog = (event: EventView) => <LogRow event={event} withServer={false} />;
 
 export function MonitorTraffic({ serverId }: { serverId: string | null }) {
-  const wanted = useMemo(() => trafficMatcher({ ...NO_FILTER, ours: true }, serverId), [serverId]);
+  const { links } = useRing();
+  // As on the screen: pings and lists that mcplens fetches on its own would bury the calls.
+  const wanted = useMemo(
+    () => trafficMatcher(NO_FILTER, serverId, { purposeOf: (event) => links.purposeOf(event) }),
+    [serverId, links],
+  );
   return (
     <MonitorRows
       label="Traffic in the monitor"

@@ -75,11 +75,13 @@ export function useTrafficRows(): TrafficRows {
   const ring = useRing();
   const { server } = useParams();
   const [query] = useSearchParams();
-  const [kept, setFilter] = useDraft<Partial<TrafficFilter>>("traffic.filter", NO_FILTER);
   const [clearedAt, setCleared] = useDraft<Cleared | null>("traffic.cleared", null);
-  const filter = useMemo(() => ({ ...NO_FILTER, ...kept }), [kept]);
   const current = useInspector((state) => state.run_id);
   const run = query.get("run");
+  // What is looked for in an earlier session would hide what happens now.
+  const draft = run === null ? "traffic.filter" : "traffic.filter.earlier";
+  const [kept, setFilter] = useDraft<Partial<TrafficFilter>>(draft, NO_FILTER);
+  const filter = useMemo(() => ({ ...NO_FILTER, ...kept }), [kept]);
   const runId = run ?? current;
   const calm = useDeferredValue(filter);
   const now = useEnd(ring, calm, run === null);
