@@ -186,6 +186,72 @@ def test_unknown_and_missing_arguments_are_named_with_the_nearest_name(
     assert "--force" in done.err
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"persn": {}}, ["unknown argument persn; did you mean person?",
+                         "missing argument person (object)"]),
+        ({"person": {"name": 1}}, ["""person['name']: 1 is not of type "string\""""]),
+        ({"person": {"name": "Ada"}, "numbers": [1, "x"]},
+         ["""numbers[1]: "x" is not of type "integer\""""]),
+        ({"person": {"name": "Ada"}, "month": "m13"}, ['month: "m13" is not one of ']),
+        ({"person": {"name": "Ada"}, "ratio": "x" * 1000}, ["ratio: " + '"' + "x" * 199 + "…"]),
+    ],
+)  # fmt: skip
+def test_arguments_in_a_json_object_are_checked_by_the_schema(
+    given: dict[str, Any], told: list[str]
+) -> None:
+    text = json.dumps(given)
+    for words, whole in (([], given), ([text], None)):
+        with pytest.raises(click.UsageError) as caught:
+            collect(read_words(words), whole=whole, schema=MEET)
+        lines = caught.value.message.splitlines()
+        assert len(lines) == len(told) + 1
+        assert all(line.startswith(one) for line, one in zip(lines, told, strict=False))
+        assert lines[-1] == "--force sends it anyway"
+        assert collect(read_words(words), whole=whole, schema=MEET, is_forced=True) == given
+
+
+def test_arguments_in_a_json_object_are_sent_as_they_are() -> None:
+    given = {"person": {"name": "Ada"}}  # without `colour`, which has a default
+    assert collect(read_words([]), whole=given, schema=MEET) == given
+    # A single argument may be any JSON, also beside an object.
+    assert collect(read_words(["ratio:=[]"]), whole=given, schema=MEET) == given | {"ratio": []}
+    # A schema that is itself wrong keeps nobody from calling.
+    broken = {"type": "object", "properties": {"a": {"type": "sting"}}}
+    assert collect(read_words([]), whole={"a": 1}, schema=broken) == {"a": 1}
+
+
+def test_what_is_wrong_with_the_arguments_as_a_whole_is_told() -> None:
+    either = {"type": "object", "properties": {"a": {}, "b": {}}, "maxProperties": 1}
+    with pytest.raises(click.UsageError, match=r"the arguments: .* has more than 1 property"):
+        collect(read_words([]), whole={"a": 1, "b": 1}, schema=either)
+    none = {"type": "object", "properties": {}, "additionalProperties": False}
+    with pytest.raises(click.UsageError, match="unknown argument a; the tool has none"):
+        collect(read_words(["a=1"]), schema=none)
+
+
+def test_a_json_object_is_checked_before_the_call_and_sent_by_force(shell: Shell, url: str) -> None:
+    done = shell.run("call", url, "add", "--args", '{"a": "two", "c": 4}')
+    assert done.code == exit_codes.USAGE
+    assert "unknown argument c; the tool has a, b\nmissing argument b (number)\n" in done.err
+    assert 'a: "two" is not of type "number"\n--force sends it anyway' in done.err
+    forced = shell.run("call", url, "add", "--args", '{"a": 2, "b": 3, "c": 4}', "--force")
+    assert json.loads(forced.out) == {"sum": 5}
+
+
+def test_arguments_of_a_prompt_are_checked_by_their_names(shell: Shell, url: str) -> None:
+    for words in (["nmae=Ada"], ["--args", '{"nmae": "Ada"}']):
+        done = shell.run("prompt", url, "greet", *words)
+        assert done.code == exit_codes.USAGE
+        assert "unknown argument nmae; did you mean name?\nmissing argument name\n" in done.err
+        assert "--force sends it anyway" in done.err
+    forced = shell.run("prompt", url, "greet", "name=Ada", "mood=glad", "--force")
+    assert (forced.code, b"Ada" in forced.out) == (exit_codes.DONE, True)
+    # A value that is not a text is sent as its JSON.
+    assert b"42" in shell.run("prompt", url, "greet", "--args", '{"name": 42}').out
+
+
 def test_a_word_that_is_no_argument_says_how_to_write_one(shell: Shell, url: str) -> None:
     done = shell.run("call", url, "echo", "hello")
     assert done.code == exit_codes.USAGE

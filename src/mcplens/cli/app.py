@@ -94,7 +94,12 @@ def command(
             report.mime_type, report.size_bytes = document.mime_type, len(document.data)
             report.findings += check_document(document, policy)
         if is_called or rest or given is not None:
-            arguments = collect(read_words(rest), whole=given, schema=tool.input_schema)
+            arguments = collect(
+                read_words(rest),
+                whole=given,
+                schema=tool.input_schema,
+                is_forced=bool(flags.force),
+            )
             result = await client.call_tool(tool.name, arguments, timeout_s=flags.call_timeout_s)
             report.findings += check_result(msgspec.to_builtins(result.content))
         _show(flags, report)

@@ -1,13 +1,14 @@
 """Tool arguments as typed on a command line: `key=text`, `key:=json`, `key@file`, or whole JSON.
 
 Text is converted to the type in the tool's schema. Unknown arguments are reported, with the closest
-known name. Used by `call` and `prompt`.
+known name, and what the schema refuses in a JSON object. Used by `call`, `app`, `prompt`, `read`.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 _SHOWN_CHARACTERS: Final = 200
 # Of the values that a schema lists, in a message.
 _SHOWN_OPTIONS: Final = 50
+# Of what is wrong with a JSON object, in a message.
+_MOST_FINDINGS: Final = 10
 
 
 def parse_json(text: str, what: str) -> Any:
@@ -106,8 +109,11 @@ def collect(
     whole: Mapping[str, Any] | None = None,
     schema: Mapping[str, Any] | None = None,
     is_forced: bool = False,
+    owner: str = "tool",
 ) -> dict[str, Any]:
     """The arguments from every style at once; single ones win over those of a JSON object.
+
+    `whole` is sent as it is: no default is added to it. `owner` is what takes the arguments.
 
     Raises:
         UsageError: an argument violates the schema.
@@ -119,9 +125,16 @@ def collect(
     for key, texts in typed.by_key.items():
         reading = _Reading(key, schema, is_forced)
         arguments[key] = reading.value(texts, shape.properties.get(key))
-    if schema is not None and not is_forced and whole is None:
-        _fill_defaults(arguments, shape, schema)
-        _check_names(arguments, shape, schema)
+    if schema is not None and not is_forced:
+        if whole is None:
+            _fill_defaults(arguments, shape, schema)
+        lines = _wrong_names(arguments, shape, schema, owner)
+        if whole is not None or typed.members:
+            filled = dict(arguments)
+            _fill_defaults(filled, shape, schema)
+            lines += _wrong_values(filled, schema, typed.by_key, is_whole_told=bool(lines))
+        if lines:
+            raise click.UsageError("\n".join([*lines, "--force sends it anyway"]))
     return arguments
 
 
@@ -211,22 +224,50 @@ def _fill_defaults(arguments: dict[str, Any], shape: ObjectShape, root: Any) -> 
             arguments[key] = found[0]
 
 
-def _check_names(arguments: Mapping[str, Any], shape: ObjectShape, root: Any) -> None:
+def _wrong_names(
+    arguments: Mapping[str, Any], shape: ObjectShape, root: Mapping[str, Any], owner: str
+) -> list[str]:
+    from mcplens.protocol.schema_types import default_of
+
     known = shape.properties
-    unknown = [] if shape.is_open or not known else [key for key in arguments if key not in known]
-    missing = [key for key in shape.required if key not in arguments]
-    if not unknown and not missing:
-        return
-    lines = [f"unknown argument {key}{_nearest(key, known)}" for key in unknown]
-    for key in missing:
-        kinds = _kinds(known.get(key), root)
-        lines.append(f"missing argument {key}" + ("" if kinds == "any" else f" ({kinds})"))
-    lines.append("--force sends it anyway")
-    raise click.UsageError("\n".join(lines))
+    # Without properties a schema says nothing of names, unless it allows none.
+    is_closed = not shape.is_open and (known or root.get("additionalProperties") is False)
+    unknown = [key for key in arguments if key not in known] if is_closed else []
+    lines = [f"unknown argument {key}{_nearest(key, known, owner)}" for key in unknown]
+    for key in shape.required:
+        if key not in arguments and not default_of(known.get(key), root):
+            kinds = _kinds(known.get(key), root)
+            lines.append(f"missing argument {key}" + ("" if kinds == "any" else f" ({kinds})"))
+    return lines
 
 
-def _nearest(key: str, properties: Mapping[str, Any]) -> str:
+def _wrong_values(
+    arguments: dict[str, Any], schema: Any, typed: Mapping[str, Any], *, is_whole_told: bool
+) -> list[str]:
+    """What the schema refuses in the members of JSON objects.
+
+    Single arguments were read by the schema, or are JSON that may be any value. What is wrong with
+    the arguments as a whole is told by their names, if these are wrong.
+    """
+    from mcplens.protocol.schema_validation import SchemaProblem, Validator
+
+    try:
+        found = list(islice(Validator(schema).located_findings(arguments), _MOST_FINDINGS))
+    except (SchemaProblem, ValueError):  # a broken schema must not keep a tool from being called
+        return []
+    lines = []
+    for path, text in found:
+        shown = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
+        if path and path[0] not in typed:
+            where = "".join(f"[{part!r}]" for part in path[1:])
+            lines.append(f"{path[0]}{where}: {shown}")
+        elif not path and not is_whole_told and not typed:
+            lines.append(f"the arguments: {shown}")
+    return lines
+
+
+def _nearest(key: str, properties: Mapping[str, Any], owner: str) -> str:
     close = near_names(key, properties, most=1)
     if close:
         return f"; did you mean {close[0]}?"
-    return f"; the tool has {', '.join(properties) or 'none'}"
+    return f"; the {owner} has {', '.join(properties) or 'none'}"

@@ -68,7 +68,7 @@ def command(
 
     async def work(client: Client) -> int:
         is_typed = bool(rest or pairs or given is None)
-        schema = await _schema(client, flags, target, tool) if is_typed else None
+        schema = await _schema(client, flags, target, tool, is_typed=is_typed)
         arguments = collect(
             typed, whole=arguments_given, schema=schema, is_forced=bool(flags.force)
         )
@@ -110,15 +110,17 @@ def _show_started(flags: CommandOptions, client: Client, task: Task) -> None:
 
 
 async def _schema(
-    client: Client, flags: CommandOptions, target: str | None, tool: str
+    client: Client, flags: CommandOptions, target: str | None, tool: str, *, is_typed: bool
 ) -> dict[str, Any] | None:
-    """What the tool takes, to read typed words by; None if that cannot be had."""
+    """What the tool takes, to read and check the arguments by; None if that cannot be had."""
+    if flags.force and not is_typed:
+        return None  # it is sent as it is
     tools = await _list(client)
     if tools is None:
         return None
     remember(flags, target, "tools", tools)
-    if flags.force and all(known.name != tool for known in tools):
-        return None  # one that is not listed can be called by force alone
+    if (flags.force or not is_typed) and all(known.name != tool for known in tools):
+        return None  # one that is not listed can be called by force, or with JSON alone
     listed: Tool = find_item(tools, tool, "tool")
     return None if listed.problem else listed.input_schema
 

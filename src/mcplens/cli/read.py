@@ -63,9 +63,10 @@ def _filled(template: str, words: list[str], *, is_forced: bool) -> str:
         raise click.UsageError(f"{template} has no {{variables}}, but got: {' '.join(words)}")
     if not variables or (is_forced and not words):
         return template  # by force as it stands, braces and all
-    text_or_list = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}
+    text = ["string", "number", "boolean"]  # of JSON, numbers and booleans are written as text
+    text_or_list = {"type": [*text, "array"], "items": {"type": text}}
     schema = {"properties": {one.name: text_or_list for one in variables}}
-    values = collect(read_words(words), schema=schema, is_forced=is_forced)
+    values = collect(read_words(words), schema=schema, is_forced=is_forced, owner="template")
     missing = [one.name for one in variables if not one.is_optional and one.name not in values]
     if missing and not is_forced:
         needed = " ".join(f"{name}=…" for name in missing)

@@ -7,7 +7,9 @@ client's typed operations, and by the web UI for patterns.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import Any, Final, Literal
 
 # Listing more problems than this does not help.
@@ -39,17 +41,19 @@ class Validator:
 
     def findings(self, value: Any) -> tuple[str, ...]:
         """What is wrong with the value; empty if nothing is."""
+        found = islice(self.located_findings(value), _MOST_FINDINGS)
+        return tuple(
+            f"{''.join(f'[{part!r}]' for part in path) or 'the value'}: {text}"
+            for path, text in found
+        )
+
+    def located_findings(self, value: Any) -> Iterator[tuple[list[str | int], str]]:
+        """What is wrong with the value, each with the path to the place."""
         if self._validator.is_valid(value):
-            return ()
-        found = []
+            return
         for error in self._validator.iter_errors(value):
-            if _is_given_up(error):
-                continue
-            where = "".join(f"[{part!r}]" for part in error.instance_path)
-            found.append(f"{where or 'the value'}: {error.message}")
-            if len(found) == _MOST_FINDINGS:
-                break
-        return tuple(found)
+            if not _is_given_up(error):
+                yield list(error.instance_path), error.message
 
     def pattern_verdict(self, text: str) -> PatternVerdict:
         """Of a schema that is one pattern: whether the text matches."""
