@@ -218,6 +218,22 @@ def test_a_server_that_speaks_tls_is_hinted_at(
     assert done.code != 0
 
 
+def test_a_status_that_both_transports_get_is_told_once(shell: Shell) -> None:
+    page = b"HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\nConnection: close\r\n\r\nnone"
+    with port_that_answers(page) as port:
+        done = shell.run("tools", f"http://127.0.0.1:{port}/mcp")
+    came = next(line for line in done.err.splitlines() if line.lstrip().startswith("came"))
+    assert came.endswith("was answered with 404 Not Found: none; as sse server: the same status")
+
+
+def test_the_object_is_the_last_line_below_what_the_server_wrote(shell: Shell) -> None:
+    with script("exits", "--json")(shell) as line:
+        done = shell.run(*line)
+    *above, last = done.err.splitlines()
+    assert above == ["[stderr] unknown option: --frobnicate"]
+    assert json.loads(last)["error"]["code"] == "SERVER_EXITED"
+
+
 def test_a_flood_of_stray_lines_is_counted_after_the_first_few(shell: Shell) -> None:
     (shell.home / "flood.py").write_text(
         "import sys\nfor n in range(5000): print('chatter', n)\nsys.exit(3)\n"

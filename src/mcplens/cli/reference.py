@@ -28,7 +28,9 @@ A target is a URL, a script, `TOOL:NAME` of another tool's configuration, a conf
 then empty. A script is a `.py`, `.js`, `.mjs` or `.cjs` file. A file that exists is never taken \
 for a host. A `.py` file runs with [the Python of its \
 project](../howto/command-line.md#scripts), the others with `node`. With `--json` stdout has \
-exactly the result as the server sent it; everything else is on stderr.
+exactly the result as the server sent it; everything else is on stderr. An error is then one line \
+of JSON with a stable code, the last line on stderr; `-q` leaves out the lines above it, which the \
+server logged or wrote to its stderr. (In `mcplens shell` it is on stdout, in place of the result.)
 
 What a server wrote cannot harm the terminal: control characters other than newline and tab, \
 characters that reverse the reading order and invisible ones are shown as escapes such as `\\x1b` \

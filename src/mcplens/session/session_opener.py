@@ -86,7 +86,9 @@ def _no_mcp(error: HttpError) -> HttpError:
 
 def _both(first: HttpError, second: InspectorError, kind: str) -> InspectorError:
     """The error of an attempt that failed over both transports."""
-    message = f"{first.message}; as {kind} server: {second.message}"
+    is_same = isinstance(second, HttpError) and second.status == first.status
+    told = "the same status" if is_same else second.message
+    message = f"{first.message}; as {kind} server: {told}"
     error = InspectorError(second.code, message, category=second.category)
     error.retryable = second.retryable
     return error.with_details(**first.details, second=second.to_dict())
