@@ -79,7 +79,7 @@ def test_a_command_is_confirmed_for_its_folder_only(shell: Shell) -> None:
         (GOOD, ("-k", "nothing"), "no test that -k 'nothing' chooses"),
         (GOOD, ("-k", "a and"), "-k: a word is missing"),
         (GOOD, ("missing.mcp.yaml",), "there is no file or folder 'missing.mcp.yaml'"),
-        (GOOD.replace("expect", "expct", 1), (), "a.mcp.yaml:4:49: tests[1]: unknown key 'expct'"),
+        (GOOD.replace("expect", "expct", 1), (), "a.mcp.yaml:4:49: step 1: unknown key 'expct'"),
         (GOOD.replace("sum: 5", "sum: ["), (), "a.mcp.yaml:"),
     ],
 )

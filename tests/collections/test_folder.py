@@ -116,7 +116,7 @@ def test_a_file_that_is_not_a_collection_is_shown_with_what_is_wrong(tmp_path: P
     content = folder.read(file)
     assert content.line == 4
     assert "line 4, column 1" in (content.problem or "")
-    assert "at tests[1].name" in (content.problem or "")
+    assert "at step 1, name" in (content.problem or "")
     Path(file.path).write_bytes(b"version: 1 # \xff\n")
     with pytest.raises(ConfigurationError, match="not UTF-8"):
         folder.read(file)

@@ -40,7 +40,7 @@ def test_what_is_read_is_of_jsons_types(text: str, value: Any) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "column", "key", "says"),
     [
-        ("tests:\n  - with: {a: [1", 2, 17, "tests[1].with.a", "expected"),
+        ("tests:\n  - with: {a: [1", 2, 17, "tests[0].with.a", "expected"),
         ("a:\n  b: 1\n  b: 2", 3, 3, "a.b", "twice"),
         ("a: &x 1\nb:\n  c: *x", 3, 6, "b.c", "alias"),
         ("a: !!binary aGk=", 1, 4, "a", "tag !!binary"),

@@ -329,6 +329,19 @@ def test_a_late_answer_to_the_handshake_is_not_a_message_of_the_test() -> None:
     assert seen.frames(ValueMasker(())) == [f"<- {own.decode()}"]
 
 
+def test_what_a_shown_message_leaves_out_of_its_meta_is_counted() -> None:
+    seen = Observation("call")
+    meta = b'{"io.modelcontextprotocol/a":1,"io.modelcontextprotocol/b":{},"own":2}'
+    raw = b'{"jsonrpc":"2.0","id":3,"result":{"_meta":%b}}' % meta
+    seen.events = [
+        FrameReceived(
+            message=parse(raw), size_bytes=len(raw), exchange_id=None, request_seq=1, purpose="call"
+        )
+    ]
+    shown = '{"jsonrpc":"2.0","id":3,"result":{"_meta":{"own":2,"…":"2 not shown"}}}'
+    assert seen.frames(ValueMasker(())) == [f"<- {shown}"]
+
+
 async def test_each_file_is_run_once_and_has_a_trace_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,7 @@ from typing import Any, Final
 import msgspec
 
 from mcplens.collections.model import Collection, read_collection
+from mcplens.collections.test_file import shown_key
 from mcplens.config.environment import (
     Environment,
     current_environment,
@@ -342,6 +343,6 @@ def _cannot_write(path: str, problem: OSError) -> ConfigurationError:
 
 def _sentence(problem: YamlProblem) -> str:
     where = f"line {problem.line}, column {problem.column}" if problem.line else ""
-    near = f"at {problem.key}" if problem.key else ""
+    near = f"at {shown_key(problem.key)}" if problem.key else ""
     place = ", ".join(part for part in (where, near) if part)
     return f"{place}: {problem.text}" if place else problem.text

@@ -97,19 +97,24 @@ class ValueMasker:
             yield from self._secrets_in(inner, is_secret=False, depth=depth + 1)
 
 
-def without_envelope(message: Any) -> Any:
-    """A message or a result without the `_meta` that 2026-07-28 puts into every one."""
+def without_envelope(message: Any, *, is_marked: bool = False) -> Any:
+    """A message or a result without the `_meta` that 2026-07-28 puts into every one.
+
+    Marked, `_meta` says how many members were left out.
+    """
     if isinstance(message, list):
-        return [without_envelope(one) for one in message]
+        return [without_envelope(one, is_marked=is_marked) for one in message]
     if not isinstance(message, dict):
         return message
     found = dict(message)
     for key in ("params", "result"):
         if key in found:
-            found[key] = without_envelope(found[key])
+            found[key] = without_envelope(found[key], is_marked=is_marked)
     meta = found.get("_meta")
     if isinstance(meta, dict):
         kept = {key: one for key, one in meta.items() if not key.startswith(_ENVELOPE)}
+        if is_marked and len(kept) < len(meta):
+            kept["…"] = f"{len(meta) - len(kept)} not shown"
         found.pop("_meta")
         found |= {"_meta": kept} if kept else {}
     return found

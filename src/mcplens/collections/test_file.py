@@ -27,6 +27,7 @@ FILE_KEYS: Final = (
     "version", "description", "server", "tests", "profiles", "profile", "timeout_ms",
 )  # fmt: skip
 _ALL_KINDS: Final[tuple[TestKind, ...]] = (*KINDS, *TEST_KINDS)
+_STEP: Final = re.compile(r"tests\[([0-9]+)\]")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 # The entry of a server as in mcp.json, or a configured name.
@@ -114,9 +115,19 @@ def read_test_file(text: str) -> TestFile:
 
 
 def sentence(problem: YamlProblem) -> str:
-    """A problem with its place: `3:5: tests[1].expect: unknown key …`."""
+    """A problem with its place: `3:5: step 1, expect: unknown key …`."""
     place = f"{problem.line}:{problem.column}: " if problem.line else ""
-    return f"{place}{problem.key}: {problem.text}" if problem.key else f"{place}{problem.text}"
+    key = shown_key(problem.key)
+    return f"{place}{key}: {problem.text}" if key else f"{place}{problem.text}"
+
+
+def shown_key(key: str) -> str:
+    """Where in the file, for people, who count steps from one: `tests[0].expect` is step 1."""
+    found = _STEP.match(key)
+    if found is None:
+        return key
+    rest = key[found.end() :].removeprefix(".")
+    return f"step {int(found[1]) + 1}" + (f", {rest}" if rest else "")
 
 
 class _Reader(Shapes):
@@ -152,13 +163,13 @@ class _Reader(Shapes):
             if step is None:
                 continue
             if step.name in seen:
-                at = f"tests[{step.index + 1}]"
+                at = f"tests[{step.index}]"
                 text = f"there is a test named {step.name!r} already, in line {seen[step.name]}"
                 self.wrong(node, at, text)
             seen.setdefault(step.name, step.line)
 
     def step(self, index: int, node: Node, root: Node) -> TestStep | None:
-        at = f"tests[{index + 1}]"
+        at = f"tests[{index}]"
         value = node.value
         if not isinstance(value, dict):
             self.wrong(node, at, "a step is a mapping with `name` and `call`")

@@ -169,7 +169,7 @@ class _Reader:
         self._check_tag(first, "seq")
         items: list[Node] = []
         while _kind(event := self._next()) != "SequenceEnd":
-            self._keys.append(f"[{len(items) + 1}]")
+            self._keys.append(f"[{len(items)}]")
             items.append(self._node(event, depth + 1))
             self._keys.pop()
         node = self._made(first, _end(event, items), None)

@@ -271,7 +271,7 @@ def _step(name: str, expect: dict[str, Any]) -> TestStep:
     try:
         read_test_file(_escaped(dump(content)))
     except TestFileProblem as problem:
-        told = sentence(problem.problems[0]).partition("tests[1].")[2]
+        told = sentence(problem.problems[0]).partition("step 1, ")[2]
         raise TypeError(f"assert_tool: {told or problem}") from None
     return TestStep(
         index=0, line=0, name=name, kind="call", target=name, server="test", expect=expect

@@ -173,7 +173,8 @@ def _value(frame: Frame) -> Any:
 def _shown(event: FrameSent | FrameReceived, masker: ValueMasker) -> str:
     raw = bytes(event.message.raw)
     try:
-        text = _encoded(masker.masked(without_envelope(msgspec.json.decode(raw))))
+        shortened = without_envelope(msgspec.json.decode(raw), is_marked=True)
+        text = _encoded(masker.masked(shortened))
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         text = masker.text(raw[: 4 * _LONGEST].decode("utf-8", "backslashreplace"))
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(raw):,} bytes)"
