@@ -396,3 +396,4 @@ async def test_a_server_that_fails_as_it_ends_shows_its_last_words() -> None:
     assert (found.last.name, found.last.state) == ("exit", "warning")
     assert found.last.came == "it ended with exit code 5"
     assert found.last.lines == ("cannot save",)
+    assert "end with exit code 0 when its stdin is closed" in found.diagnosis.conclusion

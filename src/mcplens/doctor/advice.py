@@ -102,7 +102,7 @@ def configuration_advice(error: InspectorError, words: str) -> tuple[str, str]:
 _REMEDIES = {
     "framing": "Have the server log to stderr: stdout is for messages alone.",
     "ping": "Have the server answer ping with an empty result.",
-    "exit": "Have the server end when its stdin is closed.",
+    "exit": "Have the server end with exit code 0 when its stdin is closed.",
 }
 
 
