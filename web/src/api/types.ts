@@ -228,7 +228,8 @@ export interface CallTool {
  * `elapsed_s` is how long it took, None while it runs. `awaiting` are the URLs
  * that a person agreed to open and that are not done yet.
  * `headers` are those that it was given, the value of a secret one empty; they and `timeout_s`
- * are for this call alone. A timeout of 0 means no limit. `listed_as` is what the page lists the
+ * are for this call alone. A timeout of 0 means no limit. `is_forced`: its arguments were not
+ * checked before it was sent. `listed_as` is what the page lists the
  * called item as, where several have its name. `schema_verdict` is what the findings say of the
  * tool's output schema. `tool_error` is what a tool that failed said to a
  * raw message or a request by its method.
@@ -243,6 +244,7 @@ export interface CallView {
   request: unknown;
   headers: Record<string, string>;
   timeout_s: number | null;
+  is_forced: boolean;
   request_id: number | string | null;
   request_ids: (number | string)[];
   request_seqs: number[];

@@ -421,6 +421,9 @@ describe("a call in other words", () => {
       /^import asyncio\nimport os/,
     );
     expect(asPython(call, plain, given)).toContain(environ);
+    expect(asCommand(aCall({ is_forced: true }), plain, aServer())).toBe(
+      "mcplens call demo add --args '{}' --force",
+    );
     const endless = aCall({ headers: { "X-Trace": "1" }, timeout_s: 0 });
     expect(asCommand(endless, plain, aServer())).toBe(
       "mcplens call demo add --args '{}' --timeout 0",

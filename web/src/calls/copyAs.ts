@@ -104,7 +104,8 @@ export function asCommand(call: CallView, request: unknown, server: Known): stri
   const [name, words] = wordsOf(call, request);
   const { before, after } = target(call, server);
   const timeout = call.timeout_s === null ? "" : ` --timeout ${call.timeout_s}`;
-  return `mcplens ${name}${before} ${words}${timeout}${after}`;
+  const force = call.is_forced ? " --force" : "";
+  return `mcplens ${name}${before} ${words}${timeout}${force}${after}`;
 }
 
 // -- Python --------------------------------------------------------------------------------------

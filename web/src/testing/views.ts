@@ -172,6 +172,7 @@ export function aCall(part: Partial<CallView> = {}): CallView {
     request: null,
     headers: {},
     timeout_s: null,
+    is_forced: false,
     request_id: 7,
     request_ids: [7],
     request_seqs: [12],

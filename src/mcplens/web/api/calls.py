@@ -50,7 +50,8 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
     `elapsed_s` is how long it took, None while it runs. `awaiting` are the URLs
     that a person agreed to open and that are not done yet.
     `headers` are those that it was given, the value of a secret one empty; they and `timeout_s`
-    are for this call alone. A timeout of 0 means no limit. `listed_as` is what the page lists the
+    are for this call alone. A timeout of 0 means no limit. `is_forced`: its arguments were not
+    checked before it was sent. `listed_as` is what the page lists the
     called item as, where several have its name. `schema_verdict` is what the findings say of the
     tool's output schema. `tool_error` is what a tool that failed said to a
     raw message or a request by its method.
@@ -65,6 +66,7 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
     request: Raw
     headers: dict[str, str]
     timeout_s: float | None
+    is_forced: bool
     request_id: RequestId | None
     request_ids: list[RequestId]
     request_seqs: list[int]
@@ -101,6 +103,7 @@ def call_view(workspace: Workspace, call: Call, largest: int = LARGEST_RESULT) -
         request=NULL if is_large else raw_json(call.request),
         headers=_given_headers(workspace, call),
         timeout_s=spec.timeout_s,
+        is_forced=isinstance(spec, specs.ToolCall) and spec.send_anyway,
         request_id=short_id(call.request_ids[-1]) if call.request_ids else None,
         request_ids=[short_id(one) for one in call.request_ids],
         request_seqs=list(call.request_seqs),
