@@ -21,8 +21,9 @@ MAKEFLAGS += --no-print-directory
 # Tests start Python thousands of times: what is compiled once is kept, whatever the machine says.
 unexport PYTHONDONTWRITEBYTECODE
 # Installing waits for the network, and checking is one process a tool: a check begins as soon as
-# what it needs is there. What each prints stays together.
-PARALLEL := --jobs=3 --output-sync=target
+# what it needs is there, that of the types first, which takes longest. What each prints stays
+# together.
+PARALLEL := --jobs=4 --output-sync=target
 comma := ,
 
 .PHONY: help
@@ -35,7 +36,7 @@ run: .venv/runtime.stamp ## Open the web UI on the bundled demo server
 
 .PHONY: test
 test: ## Run all checks, then all tests
-	@$(call stage,packages$(comma) checks and build,$(MAKE) $(PARALLEL) packages check wheel compiled)
+	@$(call stage,packages$(comma) checks and build,$(MAKE) $(PARALLEL) types-of-python packages check wheel compiled)
 	@$(call stage,tests,$(BIN)/python -m tests.suite)
 
 .PHONY: packages

@@ -131,7 +131,6 @@ for line in sys.stdin:
     elif "id" in message:
         say({"id": message["id"], "error": {"code": -32601, "message": "no"}})
 """
-KILLS = 15
 
 
 def kill_after(shell: Shell, seconds: float, *, is_up: bool) -> tuple[str, int]:
@@ -151,14 +150,15 @@ def kill_after(shell: Shell, seconds: float, *, is_up: bool) -> tuple[str, int]:
     return run_id, max((one["seq"] for one in events if one["wall"] < killed_at - 1), default=0)
 
 
+@pytest.mark.parametrize("kills", [6, pytest.param(30, marks=pytest.mark.soak)])
 def test_mcplens_killed_at_any_moment_leaves_a_file_that_the_next_one_goes_on_with(
-    tmp_path: Path,
+    tmp_path: Path, kills: int
 ) -> None:
     shell = Shell(tmp_path)
     path = shell.state / "recording.sqlite3"
     moments = random.Random(9)
     survived = 0
-    for number in range(KILLS):
+    for number in range(kills):
         is_up = number % 3 > 0  # how long it takes to start is the machine's matter
         run_id, expected = kill_after(shell, moments.uniform(0.3, 2.5), is_up=is_up)
         if not path.exists():
@@ -170,7 +170,7 @@ def test_mcplens_killed_at_any_moment_leaves_a_file_that_the_next_one_goes_on_wi
         assert seqs == list(range(1, len(seqs) + 1))
         assert len(seqs) >= expected
         survived += bool(seqs)
-    assert survived > KILLS // 3
+    assert survived > kills // 3
     ran = shell.run("call", "demo", "echo", "text=after")
     assert (ran.code, ran.text, ran.err) == (0, "after\n", "")
     assert shell.run("history", "search", '"after"', "--method", "tools/call").text.count("\n") == 2
