@@ -100,7 +100,7 @@ def test_a_pasted_file_is_imported_and_confirmed_before_it_is_started(
     args = [*DEMO["args"], "--", "a b"]
     text = json.dumps({"mcpServers": {"mine": DEMO, "pasted": {**DEMO, "args": args}}})
     page.get_by_label("Command line, URL").fill(text)
-    page.get_by_role("button", name="Read it").click()
+    page.get_by_role("button", name="Continue").click()
     # One of them has a name that is taken, so that it is offered under another.
     known = page.get_by_role("group", name="mine, mcplens")
     expect(known.get_by_role("checkbox")).not_to_be_checked()
@@ -212,7 +212,7 @@ def paste(page: Page, text: str) -> Locator:
     """Read a command or a URL; the name that it is given."""
     page.get_by_role("tab", name="Paste or file").click()
     page.get_by_label("Command line, URL").fill(text)
-    page.get_by_role("button", name="Read it").click()
+    page.get_by_role("button", name="Continue").click()
     return page.get_by_role("dialog").get_by_label("Name", exact=False).first
 
 
@@ -287,7 +287,7 @@ def test_the_inputs_of_a_file_are_asked_for(opened: Watched, home: Path) -> None
 def test_a_package_of_the_registry_is_chosen_and_filled_in(opened: Watched, home: Path) -> None:
     page = opened.switch("/servers?add")
     page.get_by_label("Command line, URL").fill(json.dumps(SERVER_JSON, indent=2))
-    page.get_by_role("button", name="Read it").click()
+    page.get_by_role("button", name="Continue").click()
     found = page.get_by_role("group", name="weather, registry")
     expect(found).to_contain_text("npx -y weather")
     expect(found.get_by_role("textbox", name="Key")).to_be_visible()

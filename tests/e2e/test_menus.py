@@ -44,6 +44,7 @@ def test_an_open_menu_is_as_clean_as_the_screen(browser: Browser, two: Site) -> 
             opener.click()
             expect(opener, name).to_have_attribute("aria-expanded", "true")
             menu = f"#{opener.get_attribute('aria-controls')}"
+            page.locator(menu).wait_for()  # it is drawn after its button says that it is open
             if found := window.axe_in_each_theme(f"menu-{name}", menu):
                 findings[name] = found
             if kind != "dialog":

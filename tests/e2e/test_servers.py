@@ -164,7 +164,7 @@ def test_a_server_is_added_by_pasting_its_command_line_and_removed(opened: Watch
     page = opened.switch("/servers?add")
     first, *rest = map(shlex.quote, DEMO)
     page.get_by_label("Command line, URL").fill(f"{first} \\\n  {' '.join(rest)}\n")
-    page.get_by_role("button", name="Read it").click()
+    page.get_by_role("button", name="Continue").click()
     expect(page.get_by_label("Arguments")).to_have_value("-m\nmcplens.demo")
     page.get_by_label("Name", exact=False).first.fill("typed")
     page.get_by_role("button", name="Add", exact=True).click()

@@ -17,7 +17,7 @@ import { ShowMore } from "../content/ShowMore";
 import { usePreference } from "../state/browserStorage";
 import { useInspector } from "../state/store";
 import { indentJson } from "../values/exactJson";
-import { formatBytes } from "../values/format";
+import { formatBytes, formatDuration } from "../values/format";
 import { pretty } from "../values/json";
 import { fieldsOf, isObject, type JsonObject } from "../values/jsonObject";
 import { schemaConformance } from "./callStatus";
@@ -260,6 +260,13 @@ function Comparison({ call, others }: { call: CallView; others: CallView[] }) {
   return <module.CompareResults call={call} others={others} />;
 }
 
+const noResult = ({ kind, elapsed_s }: CallView): string => {
+  if (kind !== "raw") return "There is no result.";
+  return elapsed_s === null
+    ? "No reply came."
+    : `No reply came within ${formatDuration(elapsed_s)}.`;
+};
+
 interface Props {
   call: CallView;
   hasSchema?: boolean;
@@ -326,10 +333,7 @@ export function ResultView({ call, hasSchema = false, request, app, failure }: P
   if (isLoading)
     return without(<p className="dim">Loading {formatBytes(call.result_size_bytes)}…</p>);
   if (problem) return without(<Callout>{problem}</Callout>);
-  if (value === undefined)
-    return without(
-      <p className="dim">{call.kind === "raw" ? "No reply came." : "There is no result."}</p>,
-    );
+  if (value === undefined) return without(<p className="dim">{noResult(call)}</p>);
   return (
     <div className="stack">
       <div className={css.views}>

@@ -93,7 +93,7 @@ export function PasteServer({ initial = "", onForm, onDone }: Props) {
           )}
         </FileButton>
         <Button disabled={!text.trim()} onClick={() => void readText(text)}>
-          Read it
+          Continue
         </Button>
       </div>
       <p className="dim" style={{ margin: 0 }}>
