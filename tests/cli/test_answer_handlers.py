@@ -14,6 +14,8 @@ from tests.cli.demo import serving_demo
 from tests.cli.shell import Ran, Shell
 from tests.cli.terminal import terminal
 
+pytestmark = pytest.mark.slow
+
 ERAS = ["2025-11-25", "2026-07-28"]
 DEMO = [sys.executable, "-m", "mcplens.demo"]
 

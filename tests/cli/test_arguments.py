@@ -14,6 +14,8 @@ from mcplens.protocol.eras import VERSIONS
 from tests.cli.shell import Shell, good, serving
 from tests.servers.run import ROOT, argv
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     "words",

@@ -14,6 +14,8 @@ from tests.auth.protected import Protected, protected_beside
 from tests.cli.shell import Shell, serving
 from tests.cli.terminal import terminal as on_terminal
 
+pytestmark = pytest.mark.slow
+
 PASTE = "or paste the address that the browser was sent to: "
 
 

@@ -9,6 +9,8 @@ from mcplens.cli import exit_codes
 from tests.cli.shell import Shell, bad, good, serving
 from tests.ports import held_port
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_command_that_worked_ends_with_0(shell: Shell) -> None:
     assert shell.run("call", "echo", "text=hello", *good()).code == exit_codes.DONE == 0

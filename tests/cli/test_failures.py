@@ -21,6 +21,8 @@ from tests.cli.shell import Shell, serving
 from tests.cli.tls import untrusted_port
 from tests.ports import held_port
 
+pytestmark = pytest.mark.slow
+
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
 # Servers that fail on stdio, as scripts.

@@ -23,6 +23,8 @@ from tests.cli.shell import Shell
 from tests.cli.terminal import terminal
 from tests.ports import held_port
 
+pytestmark = pytest.mark.slow
+
 START_S = 60
 DEMO = {"command": sys.executable, "args": ["-m", "mcplens.demo"]}
 TOKEN = "a-token-of-our-own-1234"

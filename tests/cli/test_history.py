@@ -14,6 +14,8 @@ from mcplens.store.recorder import Recorder
 from tests.cli.shell import Shell
 from tests.store.samples import publish_frames
 
+pytestmark = pytest.mark.slow
+
 
 def call(shell: Shell, text: str, *extra: str) -> None:
     ran = shell.run("call", "demo", "echo", f"text={text}", *extra)

@@ -12,6 +12,8 @@ from mcplens.store.trace import VERSION
 from tests.cli.contract_server import ADD, configure, define
 from tests.cli.shell import Shell
 
+pytestmark = pytest.mark.slow
+
 NARROWED = {**ADD, "inputSchema": {**ADD["inputSchema"], "required": ["a", "b"]}}
 SECOND = {"name": "ping", "description": "Answers.", "inputSchema": {"type": "object"}}
 

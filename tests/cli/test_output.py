@@ -15,6 +15,8 @@ from mcplens.cli import exit_codes
 from mcplens.cli.main import COMMANDS, group
 from tests.cli.shell import MCPLENS, TIMEOUT_S, Shell, bad, good, serving
 
+pytestmark = pytest.mark.slow
+
 # Valid JSON, written as no encoder would: only bytes that are passed on untouched look like this.
 ODD = {
     "tools/list": '{ "tools" :[{"name":"odd", "inputSchema":{"type":"object"},"n":1.0e2} ] }',

@@ -5,8 +5,12 @@ import re
 import sys
 from pathlib import Path
 
+import pytest
+
 from mcplens.cli import exit_codes
 from tests.cli.shell import Shell
+
+pytestmark = pytest.mark.slow
 
 # Repeats what it is called with.
 SERVER = """

@@ -13,6 +13,8 @@ import pytest
 from mcplens.cli import exit_codes
 from tests.cli.shell import Ran, Shell, good
 
+pytestmark = pytest.mark.slow
+
 DEMO = [sys.executable, "-m", "mcplens.demo"]
 SECRET = "s3cr3t-in-the-arguments"
 

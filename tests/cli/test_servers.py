@@ -12,6 +12,8 @@ from mcplens.workspace.confirmation import Confirmations
 from tests.cli.shell import Shell
 from tests.servers.run import ROOT, argv
 
+pytestmark = pytest.mark.slow
+
 
 def configured(shell: Shell) -> dict[str, object]:
     found: dict[str, object] = json.loads(shell.config.read_text())["mcpServers"]

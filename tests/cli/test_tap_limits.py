@@ -20,6 +20,8 @@ from mcplens.store.history import History
 from mcplens.store.row_decoding import decode_row
 from tests.cli.shell import MCPLENS, Shell, read_until
 
+pytestmark = pytest.mark.slow
+
 MEGABYTE = 1_000_000
 # Two copies of the longest message that is kept, and what Python and SQLite need themselves.
 MOST_MEMORY_BYTES = 400 * MEGABYTE

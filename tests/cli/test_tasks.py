@@ -13,6 +13,8 @@ from tests.cli.demo import serving_demo
 from tests.cli.shell import Ran, Shell, good, read_until
 from tests.cli.terminal import terminal
 
+pytestmark = pytest.mark.slow
+
 LEGACY = ("--protocol", "2025-11-25")
 MODERN = ("--protocol", "2026-07-28")
 QUICK = ("steps=2", "seconds=0.01")

@@ -17,6 +17,8 @@ from tests.cli.terminal import Terminal, terminal
 from tests.servers.hostile import EVIL
 from tests.servers.run import ROOT
 
+pytestmark = pytest.mark.slow
+
 SERVER = ["--", sys.executable, "-S", str(ROOT / "tests" / "servers" / "hostile.py")]
 # The escape sequences that mcplens itself writes: styles, and a line that is drawn anew.
 OURS = re.compile(r"\x1b\[(0|1|2|31|32|33|34)m|\r\x1b\[K|\r(?=\n)")

@@ -15,6 +15,8 @@ from mcplens.cli import exit_codes
 from tests.cli.shell import MCPLENS, Shell
 from tests.cli.shell import TIMEOUT_S as LIMIT_S
 
+pytestmark = pytest.mark.slow
+
 GOOD = """\
 version: 1
 server: demo

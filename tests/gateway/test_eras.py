@@ -20,7 +20,7 @@ from tests.gateway.harness import (
     texts,
 )
 
-pytestmark = pytest.mark.timeout(40)
+pytestmark = [pytest.mark.timeout(40), pytest.mark.slow]
 
 
 def answer(request: ServerRequest) -> Any:

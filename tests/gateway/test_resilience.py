@@ -35,7 +35,7 @@ from tests.gateway.harness import (
 )
 from tests.ports import held_port
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.timeout(120), pytest.mark.slow]
 
 HANGING = {"command": sys.executable, "args": ["-c", "import sys; sys.stdin.read()"]}
 

@@ -23,7 +23,7 @@ from tests.gateway.harness import (
     running_gateway,
 )
 
-pytestmark = pytest.mark.timeout(40)
+pytestmark = [pytest.mark.timeout(40), pytest.mark.slow]
 
 EXTENSION = "io.modelcontextprotocol/tasks"
 RELATED = "io.modelcontextprotocol/related-task"
