@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 import signal
-import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
+
+from tests.ports import held_port
 
 from . import wheel
 
@@ -48,7 +49,8 @@ class _Port:
     """
 
     def __init__(self) -> None:
-        self._holder: socket.socket | None = None
+        self._held = ExitStack()  # until this process ends
+        self._number = 0
         self._is_used = False
 
     def __repr__(self) -> str:
@@ -60,13 +62,10 @@ class _Port:
         if self._is_used:
             yield 0
             return
-        if self._holder is None:
-            self._holder = socket.socket()
-            self._holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            self._holder.bind(("127.0.0.1", 0))
+        self._number = self._number or self._held.enter_context(held_port())
         self._is_used = True
         try:
-            yield self._holder.getsockname()[1]
+            yield self._number
         finally:
             self._is_used = False
 
