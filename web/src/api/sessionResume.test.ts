@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { createHmac } from "node:crypto";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { withBasePath } from "./basePath";

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { notifications, notificationsStore } from "@mantine/notifications";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { copyText } from "./clipboard";

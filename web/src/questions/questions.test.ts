@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { describe, expect, it, vi } from "vitest";
 import type { QuestionView } from "../api/types";
 import { apply } from "../state/store";

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { describe, expect, it } from "vitest";
 import type { CallView } from "../api/types";
 import { pythonLiteral } from "../calls/copyAs";

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { createMemoryRouter } from "react-router";
 import { beforeEach, expect, test } from "vitest";
 import { aServer } from "../testing/views";

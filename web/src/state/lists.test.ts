@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { describe, expect, it } from "vitest";
 import type { ItemView, ListKind, ListSummary, ListView } from "../api/types";
 import { listSizeLabel } from "../catalog/ListStatus";

@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { notifications, notificationsStore } from "@mantine/notifications";
 import { renderHook } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";

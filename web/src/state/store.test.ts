@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { aHello, anEvent, aServer, aTask } from "../testing/views";
 import { ring } from "./events";
