@@ -109,7 +109,7 @@ def test_the_warning_about_a_url_comes_before_open_and_accept_after_it(window: W
 
 
 def test_the_raw_tester_shows_message_and_reply_side_by_side(window: Watched) -> None:
-    page = window.enter("/servers/demo/experimental")
+    page = window.enter("/s/demo/raw")
     editor = page.get_by_label("Message to send")
     reply = page.get_by_role("region", name="Reply")
     expect(reply).to_contain_text("No reply yet")

@@ -34,7 +34,7 @@ def work(window: Watched) -> Page:
     window.switch("/s/mine/tools/log-levels")
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_text("8 messages were written")).to_be_visible()
-    window.switch("/servers/mine/experimental")
+    window.switch("/s/mine/raw")
     retype(page.get_by_role("textbox", name="Message to send"), RAW)
     page.get_by_role("button", name="Send", exact=True).click()
     expect(page.get_by_label("Call of tools/call")).to_contain_text("a secret")
@@ -115,7 +115,7 @@ def test_log_lines_are_shown_filtered_split_and_exported(
 
 def test_a_raw_message_is_loaded_and_says_what_is_masked(browser: Browser, after: Site) -> None:
     with watched(browser, after, color_scheme="dark") as window:
-        page = window.enter("/servers/mine/experimental")
+        page = window.enter("/s/mine/raw")
         page.get_by_role("button", name="Load from history").click()
         page.get_by_role("menuitem", name="tools/call").first.wait_for()
         assert window.axe() == []

@@ -16,7 +16,7 @@ MENUS = {
     "questions": ("/servers", "button", r"^1 question is waiting", "menu"),
     "server": ("/servers", "button", r"^More for two", "menu"),
     "copy": ("/s/one/tools/echo", "button", r"^Copy as", "menu"),
-    "load": ("/servers/one/experimental", "button", r"^Load from history", "menu"),
+    "load": ("/s/one/raw", "button", r"^Load from history", "menu"),
     "export": ("/s/one/traffic", "button", r"^Export", "menu"),
     "filter": ("/s/one/traffic", "button", r"^Filter", "dialog"),
     "logs": ("/s/one/logs", "button", r"^Export", "menu"),

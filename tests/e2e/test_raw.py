@@ -50,7 +50,7 @@ def load(page: Page, name: str) -> None:
 
 
 def test_replies_to_what_is_no_request_and_progress_are_shown(window: Watched) -> None:
-    page = window.enter("/servers/demo/experimental")
+    page = window.enter("/s/demo/raw")
     send(page, "this is no JSON")
     panel = page.get_by_label(re.compile("^Call of"))
     expect(panel).to_contain_text("Error reply")
@@ -76,7 +76,7 @@ def test_replies_to_what_is_no_request_and_progress_are_shown(window: Watched) -
 def test_what_is_loaded_puts_aside_what_was_typed_and_the_address_names_the_call(
     window: Watched,
 ) -> None:
-    page = window.enter("/servers/demo/experimental")
+    page = window.enter("/s/demo/raw")
     send(page, request("first", "no/such"))
     panel = page.get_by_label("Call of no/such")
     expect(panel).to_contain_text("-32601")
@@ -93,7 +93,7 @@ def test_what_is_loaded_puts_aside_what_was_typed_and_the_address_names_the_call
     expect(aside).to_be_visible()
     window.switch("/servers/demo")
     expect(aside).to_be_hidden()
-    window.switch("/servers/demo/experimental")
+    window.switch("/s/demo/raw")
     expect(aside).to_be_visible()
     assert window.axe() == []
     window.shoot("raw-aside")
@@ -110,7 +110,7 @@ def test_what_is_loaded_puts_aside_what_was_typed_and_the_address_names_the_call
 
 
 def test_a_ready_made_ping_is_sent_and_the_way_back_leads_to_the_same_rows(window: Watched) -> None:
-    page = window.enter("/servers/demo/experimental")
+    page = window.enter("/s/demo/raw")
     expect(page.get_by_role("link", name="Show Traffic")).to_be_visible()
     window.goto("/traffic")
     rows(page, "initialize").first.click()
@@ -133,9 +133,10 @@ def test_a_ready_made_ping_is_sent_and_the_way_back_leads_to_the_same_rows(windo
 def test_headers_come_back_with_the_message_but_no_secret(browser: Browser, demo: Site) -> None:
     phone = {"width": 390, "height": 844}
     with watched(browser, demo, viewport=phone, color_scheme="dark") as window:
-        page = window.enter("/servers/telling/experimental")
-        page.get_by_role("button", name="Connect", exact=True).click()
-        expect(page.get_by_text("This server declares none.")).to_be_visible()
+        page = window.enter("/s/telling/raw")
+        connect = page.get_by_role("button", name="Connect", exact=True)
+        connect.click()
+        expect(connect).to_be_hidden()
         for at, (name, value) in enumerate([("X-Mode", "loud"), ("X-Api-Key", "hidden")], 1):
             page.get_by_role("button", name="Add a header").click()
             page.get_by_label(f"Name of header {at}").fill(name)
@@ -158,7 +159,7 @@ def test_headers_come_back_with_the_message_but_no_secret(browser: Browser, demo
 
 def test_ctrl_enter_in_the_palette_sends_no_raw_message(window: Watched) -> None:
     sent = sent_by(window)
-    page = window.enter("/servers/demo/experimental")
+    page = window.enter("/s/demo/raw")
     expect(page.get_by_role("button", name="Send", exact=True)).to_be_enabled()
     page.keyboard.press("Control+k")
     find = page.get_by_role("combobox", name="Find a server")
@@ -174,7 +175,7 @@ def test_ctrl_enter_in_the_palette_sends_no_raw_message(window: Watched) -> None
 
 
 def test_only_a_raw_message_that_was_judged_can_be_sent_anyway(window: Watched) -> None:
-    page = window.enter("/servers/demo/experimental")
+    page = window.enter("/s/demo/raw")
     editor = page.get_by_role("textbox", name="Message to send")
     send = page.get_by_role("button", name="Send", exact=True)
     retype(
@@ -192,7 +193,7 @@ def test_only_a_raw_message_that_was_judged_can_be_sent_anyway(window: Watched) 
 
 
 def test_a_tool_that_fails_says_so_in_words_that_wrap(window: Watched) -> None:
-    page = window.enter("/servers/demo/experimental")
+    page = window.enter("/s/demo/raw")
     message = "a reason that is long; " * 20
     arguments = {"message": message}
     send(page, request("failing", "tools/call", name="fail-result", arguments=arguments))

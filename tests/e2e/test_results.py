@@ -52,7 +52,7 @@ def test_no_digit_and_no_key_is_lost(opened: Watched) -> None:
     expect(raw).to_have_text(re.compile(r'^\{"jsonrpc": ?"2.0".*"id": ?\d+.*\}$'))
     expect(raw).to_contain_text(numbers)
     opened.shoot("a frame as it came")
-    panel.get_by_text("Pretty", exact=True).click()
+    panel.get_by_text("JSON", exact=True).click()
     pretty = panel.get_by_label("Result as JSON")
     expect(pretty).to_contain_text('"twice": 1,')
     expect(pretty).to_contain_text('"twice": 2')

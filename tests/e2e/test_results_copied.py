@@ -108,7 +108,7 @@ def test_a_large_request_is_shown_and_copied_whole_after_a_reload(
 def test_an_error_reply_to_a_raw_message_is_shown_and_copied_whole(
     opened: Watched, home: Path
 ) -> None:
-    page = opened.goto("/servers/odd/experimental")
+    page = opened.goto("/s/odd/raw")
     message = '{"jsonrpc": "2.0", "id": 77, "method": "no/such"}'
     retype(page.get_by_label("Message to send"), message)
     page.get_by_role("button", name="Send", exact=True).click()

@@ -92,7 +92,10 @@ def test_a_request_is_sent_again_as_it_was_and_edited(window: Watched) -> None:
     expect(rows(page, "tools/call")).to_have_count(0)
     rows(page, "→").filter(has_text="tools/list").first.click()
     page.get_by_role("button", name="Edit and send").click()
-    expect(page).to_have_url(re.compile("/servers/demo/experimental"))
+    expect(page).to_have_url(re.compile("/s/demo/raw"))
+    # It is part of Traffic: its tab stays the chosen one.
+    screens = page.get_by_role("navigation", name="Screens")
+    expect(screens.locator("[aria-current]")).to_have_text(re.compile("^Traffic"))
     expect(page.get_by_label("Message to send")).to_contain_text('"method": "tools/list"')
     window.assert_clean()
 
@@ -128,7 +131,7 @@ def send_raw(page: Page, number: str, count: int) -> None:
 
 
 def test_numbers_keep_their_digits_when_messages_are_edited_and_compared(window: Watched) -> None:
-    page = window.enter("/servers/demo/experimental")
+    page = window.enter("/s/demo/raw")
     send_raw(page, "12345678901234567890", 1)
     send_raw(page, "12345678901234567891", 2)
     page = find(window, "demo/exact", 4)
@@ -150,7 +153,7 @@ def test_the_chosen_row_is_told_and_has_its_place_among_all_servers(window: Watc
     echo(window, "told-aloud")
     page = window.switch("/traffic")
     raw = page.get_by_role("link", name="Raw message")
-    expect(raw).to_have_attribute("href", re.compile(r"/servers/demo/experimental$"))
+    expect(raw).to_have_attribute("href", re.compile(r"/s/demo/raw$"))
     in_wire_order(page)
     page.get_by_label("Filter traffic").fill("told-aloud")
     expect(all_rows(page)).to_have_count(2)

@@ -11,6 +11,7 @@ import { NearestScreen } from "./shell/NearestScreen";
 import { StartRedirect } from "./shell/StartRedirect";
 
 const info = lazyModule(() => import("./screens/servers/ServerInfo"));
+const raw = lazyModule(() => import("./raw/RawScreen"));
 const settings = lazyModule(() => import("./screens/settings/Settings"));
 const questions = lazyModule(() => import("./screens/questions/Questions"));
 const question = lazyModule(() => import("./screens/questions/QuestionScreen"));
@@ -48,6 +49,7 @@ const OF_SERVER: RouteObject[] = [
   screen("tasks/:item?", tasks, (module) => module.Tasks),
   screen("logs", logs, (module) => module.Logs),
   screen("traffic/:item?", traffic, (module) => module.Traffic),
+  screen("raw", raw, (module) => module.RawScreen),
   screen("auth", auth, (module) => module.Auth),
   screen("skills/:item?", skills, (module) => module.Skills),
 ];

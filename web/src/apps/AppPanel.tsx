@@ -83,7 +83,7 @@ export function AppPanel({ serverId, tool, call, draft = NO_ARGUMENTS }: Props) 
   );
   const controls = (
     <Collapse expanded={isOpen} className={css.settings}>
-      <div className="stack">
+      <div className={`stack ${css.options}`}>
         <AppControls settings={settings} profiles={profiles} onChange={setSettings} />
         <NativeSelect
           size="xs"

@@ -72,7 +72,7 @@ function MessagesLink({ call }: { call: CallView }) {
   return (
     <Tooltip label="Messages of this call in Traffic">
       <Link className={css.link} to={pathToCallTraffic(call, seq)}>
-        id {String(call.request_id)}
+        <Icon name="traffic" size={12} /> id {String(call.request_id)}
       </Link>
     </Tooltip>
   );

@@ -145,7 +145,7 @@ function Panel({ call, hasSchema, questionId, onRepeated, choice, isHeadless, ap
   const hasResult = call.status === "completed" || isAnswered;
   const again = <RepeatButton call={call} onRepeated={onRepeated} />;
   const failure = call.error && (
-    <ErrorNote error={call.error} title="The call failed" action={again} />
+    <ErrorNote error={call.error} title="The call failed" action={again} hasViews={isAnswered} />
   );
   const content = (
     <>

@@ -23,7 +23,7 @@ import { fieldsOf, isObject, type JsonObject } from "../values/jsonObject";
 import { schemaConformance } from "./callStatus";
 import { RawReply } from "./RawReply";
 import css from "./ResultView.module.css";
-import { contentKind, textForms, textOfStructured } from "./resultContent";
+import { contentKind, hasContent, textForms, textOfStructured } from "./resultContent";
 import { useCallResult } from "./useCallResult";
 
 interface StructuredProps {
@@ -127,9 +127,6 @@ interface ContentProps {
 function ResultContent({ call, value, hasSchema, textForm }: ContentProps) {
   const { call_id: callId, server_id: serverId, findings } = call;
   const sameText = useMemo(() => textOfStructured(value), [value]);
-  const isKnown = ["content", "contents", "messages", "structuredContent"].some(
-    (name) => value[name] !== undefined,
-  );
   return (
     <div className="stack">
       {(value.isError === true || call.tool_error !== null) && (
@@ -212,7 +209,7 @@ function ResultContent({ call, value, hasSchema, textForm }: ContentProps) {
       ) : (
         <SchemaFindings findings={findings} />
       )}
-      {!isKnown && <JsonTree value={value} label="Result" most={600} />}
+      {!hasContent(value) && <JsonTree value={value} label="Result" most={600} />}
     </div>
   );
 }
@@ -225,10 +222,10 @@ function indentedOnce(text: string): string {
   return last.indented;
 }
 
-const FORMS = [
-  { value: "shown", label: "Content" },
-  { value: "tree", label: "JSON" },
-  { value: "pretty", label: "Pretty" },
+const CONTENT = { value: "shown", label: "Content" };
+const TREE = { value: "tree", label: "Tree" };
+const TEXTS = [
+  { value: "json", label: "JSON" },
   { value: "raw", label: "Raw" },
 ];
 const COMPARE = { value: "compare", label: "Compare" };
@@ -280,6 +277,8 @@ interface Props {
 
 const APP = { value: "app", label: "App" };
 const FAILURE = { value: "shown", label: "Error" };
+// A result without content is its tree, and needs no second one.
+const BARE = { value: "shown", label: TREE.label };
 
 // What a view of the only text is called among those of the result.
 const SHOWN = "shown:";
@@ -294,11 +293,17 @@ function useForms(call: CallView, value: unknown, hasApp: boolean, isFailed: boo
   const texts = useMemo(() => textForms(value), [value]);
   const [textForm, setTextForm] = useTextForm(texts);
   const isSwitchless = texts.length > 1;
-  const [first, ...views] = others.length && !isFailed ? [...FORMS, COMPARE] : FORMS;
-  const rest = hasApp ? [...views, APP] : views;
+  const isBare = !isFailed && isObject(value) && !hasContent(value);
+  const rest = [
+    ...(isBare ? [] : [TREE]),
+    ...TEXTS,
+    ...(others.length > 0 && !isFailed ? [COMPARE] : []),
+    ...(hasApp ? [APP] : []),
+  ];
+  const first = isFailed ? FAILURE : isBare ? BARE : CONTENT;
   const shown = isSwitchless
     ? texts.map((one) => ({ value: SHOWN + one, label: labelOfText(one) }))
-    : [isFailed ? FAILURE : (first as (typeof FORMS)[number])];
+    : [first];
   const form = rest.some((one) => one.value === wanted) ? wanted : "shown";
   const choose = (next: string): void => {
     const isText = next.startsWith(SHOWN);
@@ -320,7 +325,7 @@ export function ResultView({ call, hasSchema = false, request, app, failure }: P
     isFailed,
   );
   const indented = useMemo(
-    () => (form === "pretty" ? (text === null ? pretty(value) : indentedOnce(text)) : ""),
+    () => (form === "json" ? (text === null ? pretty(value) : indentedOnce(text)) : ""),
     [form, text, value],
   );
   const without = (note: ReactNode): ReactNode => (
@@ -362,7 +367,7 @@ export function ResultView({ call, hasSchema = false, request, app, failure }: P
           </>
         ))}
       {form === "tree" && <JsonTree value={value} label="Result" most={640} />}
-      {form === "pretty" && (
+      {form === "json" && (
         <TextView text={indented} label="Result as JSON" most={640} language="json" />
       )}
       {form === "raw" && <RawReply call={call} />}

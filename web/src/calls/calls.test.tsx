@@ -122,7 +122,9 @@ describe("a call that the server answered with an error", () => {
     const copied = vi.spyOn(navigator.clipboard, "writeText");
     renderCall(failed);
     expect(screen.getByRole("alert").textContent).toContain("it cannot be done");
-    await user.click(screen.getByRole("radio", { name: "JSON" }));
+    // The views show all of it: there is no second way to unfold it.
+    expect(screen.queryByRole("button", { name: "Show full error" })).toBeNull();
+    await user.click(screen.getByRole("radio", { name: "Tree" }));
     expect(screen.getByRole("tree", { name: "Result" })).toBeTruthy();
     await user.click(screen.getByRole("button", { name: "Copy the error" }));
     const exact = '{\n  "code": -32000,\n  "data": 12345678901234567890\n}';
@@ -500,18 +502,30 @@ it("a running call says what it waits for: you, a page to be visited, or the ans
 });
 
 describe("how a result is shown", () => {
+  const views = (): (string | null)[] =>
+    screen
+      .getAllByRole("radio")
+      .map((one) => one.closest("[class*=SegmentedControl-control]")?.textContent ?? null);
+  it("is named after what is seen, and a result without content is its tree alone", () => {
+    show({ content: [] });
+    expect(views()).toEqual(["Content", "Tree", "JSON", "Raw"]);
+    cleanup();
+    show({ anything: 1 });
+    expect(views()).toEqual(["Tree", "JSON", "Raw"]);
+    expect(screen.getAllByRole("tree")).toHaveLength(1);
+  });
   const text = { content: [{ type: "text", text: "a" }] };
   const image = { content: [{ type: "image", data: "", mimeType: "image/png" }] };
   it("is remembered for its kind of content, and not for the next call", async () => {
     show(text);
-    await userEvent.click(screen.getByRole("radio", { name: "Pretty" }));
+    await userEvent.click(screen.getByRole("radio", { name: "JSON" }));
     expect(screen.getByLabelText("Result as JSON").textContent).toContain('"type": "text"');
     cleanup();
     show(image);
     expect(screen.getByRole("radio", { name: "Content" })).toHaveProperty("checked", true);
     cleanup();
     show({ content: [{ type: "text", text: "other" }] });
-    expect(screen.getByRole("radio", { name: "Pretty" })).toHaveProperty("checked", true);
+    expect(screen.getByRole("radio", { name: "JSON" })).toHaveProperty("checked", true);
   });
   it.each([
     [{ ...text, structuredContent: {} }, "structured+text"],

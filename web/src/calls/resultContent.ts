@@ -8,6 +8,10 @@ import { fieldsOf, isObject } from "../values/jsonObject";
 const LONGEST_KIND = 80;
 const MEMBERS = ["content", "contents", "messages"];
 
+/** Whether a result has members that are shown as content; any other is a tree of its JSON. */
+export const hasContent = (value: unknown): boolean =>
+  [...MEMBERS, "structuredContent"].some((name) => fieldsOf(value)[name] !== undefined);
+
 /** What a result is made of: the view that was chosen for one is used for others of its kind. */
 export function contentKind(value: unknown): string {
   const result = fieldsOf(value);

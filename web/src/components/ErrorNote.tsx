@@ -21,15 +21,25 @@ interface Props {
   action?: ReactNode;
   /** For narrow places. */
   isCard?: boolean;
+  /** Whether the views beside it show all of the error: here, then, only a long message unfolds. */
+  hasViews?: boolean;
   /** `wait` where the user has to act and nothing is broken. */
   tone?: "bad" | "wait";
 }
 
-export function ErrorNote({ error, title, note, action, isCard, tone = "bad" }: Props) {
+export function ErrorNote({
+  error,
+  title,
+  note,
+  action,
+  isCard,
+  hasViews = false,
+  tone = "bad",
+}: Props) {
   const [isOpen, setOpen] = useState(false);
   const message = asSentence(visible(withoutAnsi(error.message)));
   const most = isCard ? SHORT : LONG;
-  const hasMore = message.length > most || Object.keys(error.details).length > 0;
+  const hasDetails = !hasViews && Object.keys(error.details).length > 0;
   return (
     <div className={css.note} role="alert" data-tone={tone}>
       <Icon name={tone === "bad" ? "alert" : "auth"} />
@@ -37,10 +47,12 @@ export function ErrorNote({ error, title, note, action, isCard, tone = "bad" }: 
         {title && <strong>{title}</strong>}
         <span className={css.message}>{isOpen ? message : truncate(message, most)}</span>
         {note && <span className="dim">{note}</span>}
-        {isOpen && <pre className="block">{pretty({ code: error.code, ...error.details })}</pre>}
+        {isOpen && hasDetails && (
+          <pre className="block">{pretty({ code: error.code, ...error.details })}</pre>
+        )}
         <div className="row wrap">
           {action}
-          {hasMore && (
+          {(hasDetails || message.length > most) && (
             <Button
               size="compact-xs"
               variant="subtle"

@@ -2,12 +2,12 @@
 import { describe, expect, it } from "vitest";
 import type { CallView } from "../api/types";
 import { pythonLiteral } from "../calls/copyAs";
+import { bytesToSend } from "../raw/rawRequests";
 import { matching } from "../shell/Palette";
 import { parseLocation, pathTo, pathToCall } from "../state/navigation";
 import { anEvent } from "../testing/views";
 import { hexLine } from "../values/hex";
 import { expand, matches, variablesOf } from "./resources/uriTemplate";
-import { bytesToSend } from "./servers/experimental/rawRequests";
 import { formOf, problemOf, rawOf } from "./servers/serverEntry";
 import { NO_FILTER, trafficMatcher } from "./traffic/trafficFilter";
 
@@ -47,7 +47,7 @@ describe("a recent call", () => {
   it("is looked at where it was made, or in the traffic", () => {
     expect(call("tool")).toBe("/s/s/tools/x?call=c1");
     expect(call("resource", "a://b")).toBe("/s/s/resources/a%3A%2F%2Fb?call=c1");
-    expect(call("raw", "")).toBe("/servers/s/experimental?call=c1");
+    expect(call("raw", "")).toBe("/s/s/raw?call=c1");
     expect(call("request", "tools/list")).toBe("/s/s/traffic?call=c1");
   });
 });

@@ -8,7 +8,17 @@ import { type PageLocation, usePageLocation } from "../state/navigation";
 import { useInspector } from "../state/store";
 import { pluralize } from "../values/format";
 import css from "./ScreenTabs.module.css";
-import { countOf, isCounted, isTabShown, keyOfTab, short, TABS, type Tab, tabPath } from "./tabs";
+import {
+  countOf,
+  isCounted,
+  isTabShown,
+  keyOfTab,
+  short,
+  TABS,
+  type Tab,
+  tabPath,
+  tabScreen,
+} from "./tabs";
 
 /** What the label does not say: the exact count and the key; null if there is neither. */
 export function hintOf(tab: Tab, count: number | null): string | null {
@@ -26,7 +36,7 @@ interface TabProps {
 
 function TabLink({ tab, server, place }: TabProps) {
   const count = countOf(server, tab.screen);
-  const isHere = tab.screen === place.screen;
+  const isHere = tab.screen === tabScreen(place);
   const hint = hintOf(tab, count);
   return (
     <Tooltip label={hint} disabled={hint === null}>
@@ -88,7 +98,7 @@ function AllScreens({ tabs, server, place }: Omit<TabProps, "tab"> & { tabs: Tab
             key={tab.screen}
             component={Link}
             to={tabPath(tab, server, place)}
-            aria-current={tab.screen === place.screen ? "page" : undefined}
+            aria-current={tab.screen === tabScreen(place) ? "page" : undefined}
             className={css.item ?? ""}
             leftSection={<Icon name={tab.icon} size={14} />}
             rightSection={<span className="dim">{countOf(server, tab.screen)}</span>}

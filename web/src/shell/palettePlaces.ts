@@ -35,7 +35,7 @@ export function usePlaces(server: ServerView | null): Entry[] {
         label: "Send a raw JSON-RPC message",
         about: name,
         words: "raw json-rpc jsonrpc tester bytes custom request experimental",
-        to: pathToServer(server_id, "experimental"),
+        to: pathTo(server_id, "raw"),
         focus: "heading",
       },
       {

@@ -1,7 +1,7 @@
 // @vitest-environment happy-dom
 import { expect, it } from "vitest";
 import { hintOf } from "./ScreenTabs";
-import { TABS } from "./tabs";
+import { TABS, tabScreen } from "./tabs";
 
 const hint = (screen: string, count: number | null = null): string | null => {
   const tab = TABS.find((one) => one.screen === screen);
@@ -15,4 +15,10 @@ it("tells the count of a tab from its key, and repeats no label", () => {
   expect(hint("tools", 5000)).toBe("Tools, 5,000 items · key 2");
   expect(hint("gateway")).toBeNull();
   expect(hint("apps")).toBeNull();
+});
+
+it("the raw tester stands under Traffic, every other screen under its own tab", () => {
+  const under = (screen: string): string => tabScreen({ server_id: "a", screen, item: null });
+  expect(under("raw")).toBe("traffic");
+  expect(under("tools")).toBe("tools");
 });

@@ -77,6 +77,10 @@ export const TABS: Tab[] = [
   },
 ];
 
+/** The screen whose tab an address stands under: the raw tester has none, and is part of Traffic. */
+export const tabScreen = ({ screen }: PageLocation): string =>
+  screen === "raw" ? "traffic" : screen;
+
 /** Whether a tool of a server has an app. */
 const hasApps = (server: ServerView | null): boolean =>
   server?.lists.some((list) => list.has_apps) === true;

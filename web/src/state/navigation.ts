@@ -15,6 +15,7 @@ const SCREENS = [
   "tasks",
   "logs",
   "traffic",
+  "raw",
   "auth",
   "skills",
 ] as const;
@@ -66,7 +67,7 @@ export function pathToCall(call: CallView): string {
   if (kind === "tool") return pathTo(server_id, "tools", calledItemKey(call)) + query;
   if (kind === "prompt") return pathTo(server_id, "prompts", calledItemKey(call)) + query;
   if (kind === "resource") return pathTo(server_id, "resources", calledItemKey(call)) + query;
-  if (kind === "raw") return pathToServer(server_id, "experimental") + query;
+  if (kind === "raw") return pathTo(server_id, "raw") + query;
   return pathToCallTraffic(call);
 }
 

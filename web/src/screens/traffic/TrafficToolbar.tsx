@@ -6,7 +6,7 @@ import type { EventView } from "../../api/types";
 import { Icon } from "../../components/Icon";
 import { SearchField } from "../../components/SearchField";
 import { RunChooser } from "../../events/RunChooser";
-import { fromHere, pathToServer } from "../../state/navigation";
+import { fromHere, pathTo } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 import { ColumnsMenu } from "./ColumnsMenu";
 import { ExportMenu } from "./ExportMenu";
@@ -75,7 +75,7 @@ function RawMessageButton({ serverId }: { serverId: string | null }) {
     >
       <Button
         component={Link}
-        to={pathToServer(target, "experimental")}
+        to={pathTo(target, "raw")}
         state={fromHere(location)}
         variant="default"
         leftSection={<Icon name="edit" size={13} />}

@@ -1,7 +1,7 @@
 // Which screen edits a recorded request, and the drafts to fill in there.
 
 import type { Draft } from "../../state/filledDrafts";
-import { pathTo, pathToServer } from "../../state/navigation";
+import { pathTo } from "../../state/navigation";
 import { pretty } from "../../values/json";
 import { isObject } from "../../values/jsonObject";
 
@@ -66,7 +66,7 @@ export function editDraftFor(serverId: string, message: unknown): EditDraft {
       drafts: [[`prompt.${serverId}/${name}`, args]],
     };
   return {
-    path: pathToServer(serverId, "experimental"),
+    path: pathTo(serverId, "raw"),
     drafts: [],
     raw: pretty(isObject(message) ? withNewId(message) : message),
   };

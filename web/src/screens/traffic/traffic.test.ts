@@ -139,19 +139,19 @@ describe("a request that is edited", () => {
       ["prompts/get", { name: "p", _meta: meta }],
       ["tools/call", { name: "add", requestState: "s" }],
     ] as const)
-      expect(editDraftFor("s", message(method, params)).path).toBe("/servers/s/experimental");
+      expect(editDraftFor("s", message(method, params)).path).toBe("/s/s/raw");
   });
   it("opens the raw tester for anything else, with an id and without a token of its own", () => {
     const odd = message("x/y", { _meta: { progressToken: 3, kept: 1 } });
     const { path, raw } = editDraftFor("s", odd);
-    expect(path).toBe("/servers/s/experimental");
+    expect(path).toBe("/s/s/raw");
     expect(JSON.parse(String(raw))).toEqual({
       ...message("x/y", { _meta: { kept: 1 } }),
       id: 1001,
     });
-    expect(editDraftFor("s", message("tools/call", {})).path).toBe("/servers/s/experimental");
+    expect(editDraftFor("s", message("tools/call", {})).path).toBe("/s/s/raw");
     expect(editDraftFor("s", message("prompts/get", { name: "p", arguments: { x: 1 } })).path).toBe(
-      "/servers/s/experimental",
+      "/s/s/raw",
     );
     expect(editDraftFor("s", [1]).raw).toBe("[\n  1\n]");
   });

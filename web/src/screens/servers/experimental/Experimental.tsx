@@ -4,11 +4,11 @@ import { useRef } from "react";
 import type { ServerView } from "../../../api/types";
 import { Callout } from "../../../components/Callout";
 import { JsonTree } from "../../../components/JsonTree";
-import { type RawDraft, requestMessage, useRawDraft } from "../../../state/rawDraft";
+import { RawTester } from "../../../raw/RawTester";
+import { requestMessage, useRawDraft } from "../../../state/rawDraft";
 import { fieldsOf } from "../../../values/jsonObject";
 import { ReconnectNotice } from "../DeclaredCapabilities";
 import { NamedCapabilities } from "./NamedCapabilities";
-import { RawTester } from "./RawTester";
 
 /** A message that tries a capability: its first method, if it names any. */
 export function trialMessage(server: ServerView, value: unknown): string {
@@ -51,21 +51,6 @@ function ServerCapabilities({ server, onTest }: OfferedProps) {
   );
 }
 
-/** Offers to restore the typed message that was replaced. */
-function StashNotice({ message }: { message: RawDraft }) {
-  if (!message.aside) return null;
-  return (
-    <Callout tone="info">
-      <div className="row wrap">
-        <span className="grow">The message that you had typed was set aside.</span>
-        <Button variant="default" onClick={message.bringBack}>
-          Restore it
-        </Button>
-      </div>
-    </Callout>
-  );
-}
-
 export function Experimental({ server }: { server: ServerView }) {
   const message = useRawDraft(server);
   const tester = useRef<HTMLDivElement>(null);
@@ -76,8 +61,7 @@ export function Experimental({ server }: { server: ServerView }) {
   };
   return (
     <div className="stack">
-      <div ref={tester} className="stack">
-        <StashNotice message={message} />
+      <div ref={tester}>
         <RawTester server={server} message={message} />
       </div>
       <div className="stack" style={{ maxWidth: 980 }}>

@@ -1,5 +1,7 @@
 // @vitest-environment happy-dom
 import { describe, expect, it } from "vitest";
+import { nameIn } from "../../../raw/RawHistory";
+import { bytesToSend, lineBreakNote } from "../../../raw/rawRequests";
 import {
   initialMessage,
   restoreHeaders,
@@ -8,8 +10,6 @@ import {
 } from "../../../state/rawDraft";
 import { aServer } from "../../../testing/views";
 import { trialMessage } from "./Experimental";
-import { nameIn } from "./RawHistory";
-import { bytesToSend, lineBreakNote } from "./rawRequests";
 
 describe("the raw tester", () => {
   it("tries the first method that a capability names", () => {

@@ -1,10 +1,10 @@
 // Earlier requests: a menu to load any that a server was sent, and the raw calls of this session.
 import { Button, Menu } from "@mantine/core";
 import { useState } from "react";
-import type { CallView, EventView } from "../../../api/types";
-import { StatusBadge } from "../../../calls/CallFacts";
-import { Icon } from "../../../components/Icon";
-import { formatDateTime, formatDuration, formatTime, truncate } from "../../../values/format";
+import type { CallView, EventView } from "../api/types";
+import { StatusBadge } from "../calls/CallFacts";
+import { Icon } from "../components/Icon";
+import { formatDateTime, formatDuration, formatTime, truncate } from "../values/format";
 import { useRecordedRequests } from "./useRecordedRequests";
 
 const AT_ONCE = 30;

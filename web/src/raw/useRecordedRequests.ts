@@ -1,9 +1,9 @@
 // Requests that were sent to a server in earlier runs, from the recording.
 import { useEffect, useState } from "react";
-import { fetchHistory } from "../../../api/http";
-import type { EventView } from "../../../api/types";
-import { useInspector } from "../../../state/store";
-import { errorMessage } from "../../../values/format";
+import { fetchHistory } from "../api/http";
+import type { EventView } from "../api/types";
+import { useInspector } from "../state/store";
+import { errorMessage } from "../values/format";
 
 export interface RecordedRequests {
   events: EventView[];

@@ -1,12 +1,12 @@
 import { useMemo, useState } from "react";
 import { useSearchParams } from "react-router";
-import type { CallView, ErrorView, ServerView } from "../../../api/types";
-import { startCall } from "../../../state/commands";
-import { useOrigin } from "../../../state/navigation";
-import type { RawMessage } from "../../../state/rawDraft";
-import { useInspector } from "../../../state/store";
-import { errorViewOf } from "../../../state/toasts";
-import { parseJson } from "../../../values/json";
+import type { CallView, ErrorView, ServerView } from "../api/types";
+import { startCall } from "../state/commands";
+import { useOrigin } from "../state/navigation";
+import type { RawMessage } from "../state/rawDraft";
+import { useInspector } from "../state/store";
+import { errorViewOf } from "../state/toasts";
+import { parseJson } from "../values/json";
 
 /** For stdio, line breaks in valid JSON are removed, since each line is a message. */
 export function bytesToSend(text: string, isLine: boolean): string {

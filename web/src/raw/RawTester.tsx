@@ -2,31 +2,26 @@
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "react-router";
-import { fetchEvent, fetchRequest } from "../../../api/http";
-import type { CallView, EventView, ServerView } from "../../../api/types";
-import { CallPanel } from "../../../calls/CallPanel";
-import { asJsonRpc } from "../../../calls/copyAs";
-import { ButtonWithReason } from "../../../components/ButtonWithReason";
-import { Callout } from "../../../components/Callout";
-import { CodeEditor } from "../../../components/CodeEditor";
-import { EmptyState } from "../../../components/EmptyState";
-import { ErrorNote } from "../../../components/ErrorNote";
-import { Icon } from "../../../components/Icon";
-import { KeyValueFields } from "../../../components/KeyValueFields";
-import { useRunShortcut } from "../../../components/useRunShortcut";
-import { lastPath } from "../../../state/lastVisited";
-import { pathTo, useOrigin } from "../../../state/navigation";
-import { takesHeaders } from "../../../state/protocol";
-import {
-  initialMessage,
-  type RawDraft,
-  restoreHeaders,
-  simplestMethod,
-} from "../../../state/rawDraft";
-import { withErrorToast } from "../../../state/toasts";
-import { maskedKeys } from "../../../state/wholeEvent";
-import { parseExactly } from "../../../values/exactJson";
-import { parseJson } from "../../../values/json";
+import { fetchEvent, fetchRequest } from "../api/http";
+import type { CallView, EventView, ServerView } from "../api/types";
+import { CallPanel } from "../calls/CallPanel";
+import { asJsonRpc } from "../calls/copyAs";
+import { ButtonWithReason } from "../components/ButtonWithReason";
+import { Callout } from "../components/Callout";
+import { CodeEditor } from "../components/CodeEditor";
+import { EmptyState } from "../components/EmptyState";
+import { ErrorNote } from "../components/ErrorNote";
+import { Icon } from "../components/Icon";
+import { KeyValueFields } from "../components/KeyValueFields";
+import { useRunShortcut } from "../components/useRunShortcut";
+import { lastPath } from "../state/lastVisited";
+import { pathTo, useOrigin } from "../state/navigation";
+import { takesHeaders } from "../state/protocol";
+import { initialMessage, type RawDraft, restoreHeaders, simplestMethod } from "../state/rawDraft";
+import { withErrorToast } from "../state/toasts";
+import { maskedKeys } from "../state/wholeEvent";
+import { parseExactly } from "../values/exactJson";
+import { parseJson } from "../values/json";
 import { LoadMenu, RawHistory } from "./RawHistory";
 import css from "./RawTester.module.css";
 import { isRefusedRequest, lineBreakNote, useRawCalls, useRawRequest } from "./rawRequests";
@@ -34,6 +29,23 @@ import { isRefusedRequest, lineBreakNote, useRawCalls, useRawRequest } from "./r
 interface Props {
   server: ServerView;
   message: RawDraft;
+  /** Whether it is all that the screen shows, and not a part of the server's page. */
+  isScreen?: boolean;
+}
+
+/** Offers to restore the typed message that was replaced. */
+function StashNotice({ message }: { message: RawDraft }) {
+  if (!message.aside) return null;
+  return (
+    <Callout tone="info">
+      <div className="row wrap">
+        <span className="grow">The message that you had typed was set aside.</span>
+        <Button variant="default" onClick={message.bringBack}>
+          Restore it
+        </Button>
+      </div>
+    </Callout>
+  );
 }
 
 /** Loads an earlier request into the editor; `missing` names its masked values. */
@@ -91,7 +103,7 @@ function TrafficButton({ serverId }: { serverId: string }) {
   );
 }
 
-export function RawTester({ server, message }: Props) {
+export function RawTester({ server, message, isScreen = false }: Props) {
   const { server_id, url } = server;
   const { calls, raw, current, show } = useRawCalls(server_id);
   const { error, send } = useRawRequest(server, message, show);
@@ -99,10 +111,12 @@ export function RawTester({ server, message }: Props) {
   const isConnected = server.state === "CONNECTED";
   useRunShortcut(() => isConnected && send(false));
   const linesNote = lineBreakNote(message.text, url === null);
+  const Heading = isScreen ? "h1" : "h2";
   return (
     <div className="stack">
+      <StashNotice message={message} />
       <div className="row wrap">
-        <h2 className="title">Raw JSON-RPC</h2>
+        <Heading className="title">Raw JSON-RPC</Heading>
         <span className="dim">
           Sends any message as typed, valid or not. The answer and what it caused are in Traffic
           too.
