@@ -62,6 +62,7 @@ async def test_an_example_prints_what_the_page_says(
 async def test_the_test_of_the_page_passes(tmp_path: Path) -> None:
     write_files(tmp_path)
     command = ["-m", "pytest", "-q", "-p", "no:asyncio", "-p", "no:cacheprovider"]
+    command += ["-p", "no:hypothesispytest"]  # takes longer to load than all else
     shown = await run_python([*command, "test_server.py"], tmp_path)
     assert "1 passed" in shown
 

@@ -3,6 +3,9 @@ server is reached. BEFORE has the fixtures of the library that the server is wri
 those of the plugin; the tests are the same.
 """
 
+# For pytest in a process of its own: hypothesis takes longer to load than all else.
+QUICKLY = "-p no:hypothesispytest"
+
 FASTMCP_SERVER = """
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import ToolError

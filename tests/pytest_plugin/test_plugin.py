@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.pytest_plugin.suites import QUICKLY
+
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.slow  # each starts pytest, which starts servers
 
@@ -100,7 +102,7 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
     for kind in ("CONFIG", "STATE", "DATA", "CACHE"):
         monkeypatch.setenv(f"XDG_{kind}_HOME", str(pytester.path / kind.lower()))
     pytester.makeini(
-        "[pytest]\naddopts = --strict-markers -W error -p no:cacheprovider\n"
+        f"[pytest]\naddopts = --strict-markers -W error -p no:cacheprovider {QUICKLY}\n"
         "asyncio_mode = strict\nasyncio_default_fixture_loop_scope = function\n"
     )
     return pytester

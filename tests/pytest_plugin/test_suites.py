@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.pytest_plugin.suites import SUITES
+from tests.pytest_plugin.suites import QUICKLY, SUITES
 
 pytest_plugins = ["pytester"]
 pytestmark = pytest.mark.slow  # each starts pytest, which starts servers
 
 # The folders before/ and after/ have the same tests, each with its own fixtures.
-INI = """[pytest]
-addopts = --strict-markers -W error -p no:cacheprovider -q --import-mode=importlib
+INI = f"""[pytest]
+addopts = --strict-markers -W error -p no:cacheprovider {QUICKLY} -q --import-mode=importlib
 asyncio_default_fixture_loop_scope = function
 pythonpath = .
 """
