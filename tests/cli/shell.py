@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import PIPE
 
+from tests.cli import prefork
 from tests.servers.run import ROOT, argv
 
 MCPLENS = str(Path(sys.executable).with_name("mcplens"))
@@ -71,12 +72,16 @@ class Shell:
 
     def run(self, *words: str, stdin: bytes = b"", cwd: Path | None = None) -> Ran:
         """Run a command with pipes for its three streams, at home or in another folder."""
+        place, environment = cwd or self.home, self.environment
+        if prefork.can_run(words, environment):
+            code, out, err = prefork.run(words, stdin, place, environment, TIMEOUT_S)
+            return Ran(code, out, err.decode())
         done = subprocess.run(
             [MCPLENS, *words],
             input=stdin,
             capture_output=True,
-            cwd=cwd or self.home,
-            env=self.environment,
+            cwd=place,
+            env=environment,
             timeout=TIMEOUT_S,
         )
         return Ran(done.returncode, done.stdout, done.stderr.decode())

@@ -27,6 +27,8 @@ from tests.servers.run import ROOT
 
 pytestmark = pytest.mark.slow
 
+# Tried with a revision that is configured, too.
+BASIC = ("initialize", "tools_call")
 # Scenarios that must pass, by revision.
 EXPECTED = {
     "2025-11-25": {
@@ -174,10 +176,20 @@ async def test_every_scenario_is_expected(version: str) -> None:
     assert offered == EXPECTED[version] | SIGN_IN[version]
 
 
-@pytest.mark.parametrize("revision", ["pinned", "auto"])
+# Most people let the revision be found out; one that is configured is tried with all in soak.
 @pytest.mark.parametrize(
-    ("version", "scenario"),
-    [(version, name) for version, names in EXPECTED.items() for name in sorted(names)],
+    ("version", "scenario", "revision"),
+    [
+        pytest.param(
+            version,
+            name,
+            revision,
+            marks=() if revision == "auto" or name in BASIC else pytest.mark.soak,
+        )
+        for version, names in EXPECTED.items()
+        for name in sorted(names)
+        for revision in ("auto", "pinned")
+    ],
 )
 async def test_a_scenario_passes(
     version: str, scenario: str, revision: str, tmp_path: Path

@@ -40,6 +40,8 @@ _PROGRAMS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-
 _ARGUMENTS = [
     "--no-sandbox", "--disable-background-networking", "--disable-component-update",
     "--disable-sync",
+    # Nothing here has a graphics processor; a process of its own for it costs a twentieth.
+    "--in-process-gpu",
     # A camera and a microphone that are given to whoever asks, so that what a policy must stop is
     # stopped by nothing else. Chromium without windows knows no other way to allow them.
     "--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream",
