@@ -109,13 +109,18 @@ def test_what_is_loaded_puts_aside_what_was_typed_and_the_address_names_the_call
     window.assert_clean()
 
 
-def test_a_ready_made_ping_is_sent_and_the_way_back_leads_to_the_same_rows(window: Watched) -> None:
+def test_a_ready_made_ping_is_sent_and_the_way_back_leads_to_what_is_looked_for(
+    window: Watched,
+) -> None:
     page = window.enter("/s/demo/raw")
     expect(page.get_by_role("link", name="Show Traffic")).to_be_visible()
     window.goto("/traffic")
     rows(page, "initialize").first.click()
     expect(page).to_have_url(re.compile(r"/traffic/\d+$"))
     origin = page.url
+    page.get_by_role("link", name="Raw message").click()
+    page.get_by_role("link", name="Back to Traffic").click()
+    expect(page).to_have_url(origin)
     page.get_by_role("link", name="Raw message").click()
     retype(editor(page), "half typ")
     page.get_by_role("button", name="Load ping", exact=True).click()
@@ -125,8 +130,10 @@ def test_a_ready_made_ping_is_sent_and_the_way_back_leads_to_the_same_rows(windo
     expect(page.get_by_label("Call of ping")).to_contain_text("Done")
     expect(page).to_have_url(re.compile(r"\?call="))
     window.shoot("raw-ping")
-    page.get_by_role("link", name="Back to Traffic").click()
-    expect(page).to_have_url(origin)
+    # From here on it leads to what was sent.
+    page.get_by_role("link", name="Show in Traffic").click()
+    expect(page).to_have_url(re.compile(r"/s/demo/traffic/\d+$"))
+    expect(page.get_by_role("row", selected=True)).to_contain_text("ping")
     window.assert_clean()
 
 

@@ -47,6 +47,9 @@ export function ErrorNote({
         {title && <strong>{title}</strong>}
         <span className={css.message}>{isOpen ? message : truncate(message, most)}</span>
         {note && <span className="dim">{note}</span>}
+        {hasViews && error.details.data !== undefined && (
+          <pre className="block">{truncate(pretty(error.details.data), most)}</pre>
+        )}
         {isOpen && hasDetails && (
           <pre className="block">{pretty({ code: error.code, ...error.details })}</pre>
         )}

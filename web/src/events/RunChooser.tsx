@@ -95,12 +95,13 @@ export function RunChooser({ offer }: { offer?: string }) {
   const { run, choose } = useChosenRun();
   const [{ runs, has_more }, setPage] = useState<RunPage>(NONE);
   const load = (most = AT_ONCE): void => void fetchRuns(most).then(setPage, () => setPage(NONE));
-  // biome-ignore lint/correctness/useExhaustiveDependencies: an address that names a run needs its name at once
-  useEffect(() => {
-    if (run !== null || offer !== undefined) load();
-  }, []);
   const others = useOthers(runs);
   const shown = others.find((one) => one.run_id === run);
+  const isNameless = run !== null && shown === undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: an address that names a run needs its name at once
+  useEffect(() => {
+    if (isNameless || offer !== undefined) load();
+  }, [run]);
   const earlier = shown ? `${serversOf(shown)}, ${formatDateTime(shown.started)}` : "Recorded";
   const label = run === null ? THIS_SESSION : earlier;
   // Without the year and the seconds: a longer button would move the others into another row.

@@ -14,7 +14,7 @@ import { ErrorNote } from "../components/ErrorNote";
 import { Icon } from "../components/Icon";
 import { KeyValueFields } from "../components/KeyValueFields";
 import { useRunShortcut } from "../components/useRunShortcut";
-import { lastPath } from "../state/lastVisited";
+import { lastPath, withoutLink } from "../state/lastVisited";
 import { pathTo, useOrigin } from "../state/navigation";
 import { takesHeaders } from "../state/protocol";
 import { initialMessage, type RawDraft, restoreHeaders, simplestMethod } from "../state/rawDraft";
@@ -87,18 +87,25 @@ function Remarks({ text, missing }: { text: string; missing: string[] }) {
   );
 }
 
-/** Leads to Traffic: to where the tester was opened from there, or as it was last visited. */
-function TrafficButton({ serverId }: { serverId: string }) {
+/**
+ * Leads to Traffic: to the message that was sent from here, to where the tester was opened from, or
+ * as it was last visited.
+ */
+function TrafficButton({ serverId, sent }: { serverId: string; sent: CallView | undefined }) {
   const origin = useOrigin();
   const last = lastPath(serverId, "traffic");
+  const before = origin === null ? last : withoutLink(origin);
+  const [to, label] = sent
+    ? [pathTo(serverId, "traffic", sent.request_seqs.at(-1)), "Show in Traffic"]
+    : [before ?? pathTo(serverId, "traffic"), before ? "Back to Traffic" : "Show Traffic"];
   return (
     <Button
       component={Link}
-      to={origin ?? last ?? pathTo(serverId, "traffic")}
+      to={to}
       variant="default"
       leftSection={<Icon name="traffic" size={13} />}
     >
-      {origin || last ? "Back to Traffic" : "Show Traffic"}
+      {label}
     </Button>
   );
 }
@@ -106,7 +113,11 @@ function TrafficButton({ serverId }: { serverId: string }) {
 export function RawTester({ server, message, isScreen = false }: Props) {
   const { server_id, url } = server;
   const { calls, raw, current, show } = useRawCalls(server_id);
-  const { error, send } = useRawRequest(server, message, show);
+  const [sentId, setSentId] = useState<string | null>(null);
+  const { error, send } = useRawRequest(server, message, (callId) => {
+    setSentId(callId);
+    show(callId);
+  });
   const { load, loadEvent, missing } = useLoading(server, message);
   const isConnected = server.state === "CONNECTED";
   useRunShortcut(() => isConnected && send(false));
@@ -121,7 +132,7 @@ export function RawTester({ server, message, isScreen = false }: Props) {
           Sends any message as typed, valid or not. The answer and what it caused are in Traffic
           too.
         </span>
-        <TrafficButton serverId={server_id} />
+        <TrafficButton serverId={server_id} sent={raw.find((call) => call.call_id === sentId)} />
       </div>
       <div className={css.sides}>
         <div className="stack">

@@ -34,6 +34,13 @@ test("a tab leads back to this session after an earlier one was looked at", () =
   expect(lastPath("one", "traffic")).toBe("/s/one/traffic/7");
 });
 
+test("a tab leads back to all of Traffic after a link narrowed it", () => {
+  visit("/s/one/traffic/7?call=c3&compare=4");
+  expect(lastPath("one", "traffic")).toBe("/s/one/traffic/7?compare=4");
+  visit("/s/one/traffic?call=c3");
+  expect(lastPath("one", "traffic")).toBe("/s/one/traffic");
+});
+
 test("another server is looked at on the same screen", () => {
   visit("/s/two/prompts/simple");
   expect(pathOnServer(parseLocation("/s/one/prompts/other"), "two")).toBe("/s/two/prompts/simple");

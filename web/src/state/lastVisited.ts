@@ -1,6 +1,7 @@
 // The last visited address of each screen of each server, and the last server. Kept in
 // sessionStorage, so that reloads and switching screens lose nothing.
 import { readSession, writeSession } from "./browserStorage";
+import { withLink } from "./linkFilter";
 import type { PageLocation, Screen } from "./navigation";
 import { useInspector } from "./store";
 
@@ -24,6 +25,13 @@ function pathsOfRun(): Paths {
 /** Remember the current server. */
 export const rememberServer = (serverId: string): void => writeSession(LAST, serverId);
 
+/** An address of Traffic without the call, exchange or app that it was narrowed to by a link. */
+export function withoutLink(path: string): string {
+  const [place = "", search = ""] = path.split("?");
+  const rest = withLink(new URLSearchParams(search), null).toString();
+  return rest ? `${place}?${rest}` : place;
+}
+
 /** Remember a visited address. */
 export function recordVisit({ server_id, screen }: PageLocation, path: string): void {
   if (server_id === null) return;
@@ -31,7 +39,9 @@ export function recordVisit({ server_id, screen }: PageLocation, path: string): 
   // An earlier session is looked at once: the tab leads back to this one.
   if (screen === "servers" || new URLSearchParams(path.split("?")[1]).has("run")) return;
   const { run_id, paths } = pathsOfRun();
-  writeSession(PATHS, { run_id, paths: { ...paths, [keyOf(server_id, screen)]: path } });
+  // Who comes back to Traffic later wants all of it: what is new would not be among these rows.
+  const kept = screen === "traffic" ? withoutLink(path) : path;
+  writeSession(PATHS, { run_id, paths: { ...paths, [keyOf(server_id, screen)]: kept } });
 }
 
 export const lastServerId = (): string | null => readSession<string | null>(LAST, null);

@@ -116,6 +116,7 @@ export function StatisticsSection({ server }: { server: ServerView }) {
   return (
     <section className="stack tight" aria-label="Requests since mcplens started">
       <h2 className="section-title">Requests since mcplens started</h2>
+      <p className="dim">Lists and polling of mcplens's own included, pings and handshakes not</p>
       <Plot statistics={statistics} isLarge />
       <dl className="facts">
         {facts.map(([name, value]) =>

@@ -102,6 +102,8 @@ function OnlyLink({ link }: { link: LinkFilter }) {
   const [query] = useSearchParams();
   const ring = useRing();
   const { name, value } = link;
+  // A link to where one is already would do nothing.
+  if (query.get(name) === value) return <span>{linkWords(ring, link)}</span>;
   return (
     <Link
       to={{ search: `?${withLink(query, link)}` }}
@@ -131,7 +133,7 @@ export function EventLinkFacts({ event }: { event: EventView }) {
           {call && (
             <>
               {", "}
-              <Link to={pathToCall(call)}>{call.name || call.method}</Link>
+              <Link to={pathToCall(call)}>{call.name || "raw message"}</Link>
             </>
           )}
         </span>
