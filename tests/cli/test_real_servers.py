@@ -61,9 +61,12 @@ def check_lists(shell: Shell, server: RealServer) -> None:
         "templates": {use.name for use in server.templates},
         "prompts": {use.name for use in server.prompts},
     }
+    # Of the lists that it does not have, one says so as well as all; some take a second to start.
+    lacking = [kind for kind in LISTS if kind in server.without]
+    kinds = [kind for kind in LISTS if kind not in lacking[1:]]
     # Nothing that a list does can be in the way of another.
-    lists = run_all(shell, replace(server, has_state=False), [(kind,) for kind in LISTS])
-    for kind, done in zip(LISTS, lists, strict=True):
+    lists = run_all(shell, replace(server, has_state=False), [(kind,) for kind in kinds])
+    for kind, done in zip(kinds, lists, strict=True):
         code, said = server.without.get(kind, (exit_codes.DONE, ""))
         assert done.code == code, (kind, done)
         assert said.format(kind=LISTS[kind]) in done.err, (kind, done)

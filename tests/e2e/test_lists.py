@@ -305,7 +305,7 @@ def test_what_no_list_has_can_be_asked_for_and_left(browser: Browser, demo: Site
         page.get_by_role("button", name="Get the messages").click()
         call = page.get_by_label("Call of unheard-of")
         expect(call.get_by_text("there is no prompt called")).to_be_visible()
-        call.get_by_role("button", name="Send it again").click()
+        call.get_by_role("button", name="Send again").click()
         expect(page.get_by_text("2 calls", exact=True)).to_be_visible()
         expect(call.get_by_text("there is no prompt called")).to_be_visible()
         assert window.axe_in_each_theme("unheard of") == []

@@ -373,7 +373,7 @@ def test_calls_of_one_tool_run_beside_each_other_and_are_chosen_from(
     # What the user wanted is no failure, and how far it came is still told.
     expect(panel.get_by_text(re.compile(r"^Last progress: step \d+ of 1000$"))).to_be_visible()
     expect(panel.get_by_role("alert")).to_have_count(0)
-    expect(panel.get_by_role("button", name="Send it again")).to_be_visible()
+    expect(panel.get_by_role("button", name="Send again")).to_be_visible()
     opened.shoot("cancelled")
     opened.assert_clean()
 

@@ -61,11 +61,7 @@ def resource(text: str, mime: str) -> str:
 def shown(window: Watched, name: str, panel: Locator) -> None:
     """A value is clean in both themes, and leaves pictures of them."""
     expect(panel).to_contain_text("Done")
-    for theme in ("light", "dark"):
-        window.page.emulate_media(color_scheme=theme)
-        assert window.axe(within="main") == []
-        window.shoot(f"value-{name}-{theme}")
-    window.page.emulate_media(color_scheme="light")
+    assert window.axe_in_each_theme(f"value-{name}", "main") == []
     window.assert_clean()
 
 

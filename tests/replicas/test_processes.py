@@ -78,6 +78,17 @@ async def echoed(web: Web, where: At, text: str) -> str:
     return found
 
 
+async def are_written(processes: Processes, count: int) -> None:
+    """Wait until the store knows so many sessions: they are written behind the calls."""
+
+    async def is_so() -> bool:
+        found = await processes.store.command("KEYS", "mcplens:v1:facts:*")
+        return found.startswith(b"*%d\r\n" % count)
+
+    async with asyncio.timeout(30):
+        await until(is_so)
+
+
 async def test_a_session_survives_its_replicas_and_the_store(processes: Processes) -> None:
     one, two = At(processes.one.origin), At(processes.two.origin)
     async with aiohttp.ClientSession() as http:
@@ -124,12 +135,9 @@ async def test_a_session_survives_its_replicas_and_the_store(processes: Processe
             seen = [await processes.status(each) for each in (processes.one, processes.two)]
             return all(each["replica"]["store"]["status"] == "up" for each in seen)
 
-        async def is_written() -> bool:
-            return b"*2" in (await processes.store.command("KEYS", "mcplens:v1:facts:*"))[:3]
-
         async with asyncio.timeout(30):
             await until(is_up)
-            await until(is_written)
+            await are_written(processes, 2)
             await processes.know_each_other()
         await processes.two.end()
         assert await echoed(web, one, "the third owner") == "the third owner"
@@ -145,6 +153,7 @@ async def test_a_replica_that_stood_still_gives_up_what_was_taken_from_it(
         web = Web(http, AUTHORIZATION)
         await web.begin(one)
         assert await echoed(web, two, "forwarded") == "forwarded"
+        await are_written(processes, 1)
         os.kill(processes.one.pid, signal.SIGSTOP)
         try:
             # The machine still accepts the connection, so that only silence tells.

@@ -20,7 +20,7 @@ export function RepeatButton({ call: { call_id, server_id }, onRepeated }: Props
   };
   return (
     <Button size="compact-xs" variant="default" loading={isBusy} onClick={() => run(repeat)}>
-      {state === "CONNECTED" ? "Send it again" : "Connect and send it again"}
+      {state === "CONNECTED" ? "Send again" : "Connect and send again"}
     </Button>
   );
 }

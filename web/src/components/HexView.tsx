@@ -1,13 +1,21 @@
 // Bytes as they are, windowed.
 
+import { useRef } from "react";
 import { hexLine, hexLines } from "../values/hex";
 import css from "./HexView.module.css";
 import { useRowWindow } from "./useRowWindow";
+import { useWidth } from "./useWidth";
 
 const ROW_PX = 18;
+// Bytes of a line, and the room that the longer one needs: offset, bytes, text and a scroll bar.
+const WIDE = 16;
+const NARROW = 8;
+const WIDE_PX = 550;
 
 export function HexView({ data, most }: { data: Uint8Array; most?: number }) {
-  const count = hexLines(data);
+  const place = useRef<HTMLDivElement>(null);
+  const width = useWidth(place) < WIDE_PX ? NARROW : WIDE;
+  const count = hexLines(data, width);
   const window = useRowWindow(count, ROW_PX, false);
   const lines = Array.from(
     { length: Math.max(0, window.last - window.first) },
@@ -24,10 +32,10 @@ export function HexView({ data, most }: { data: Uint8Array; most?: number }) {
       aria-label="Bytes in hexadecimal"
       tabIndex={0}
     >
-      <div style={{ height: window.height }}>
+      <div ref={place} style={{ height: window.height }}>
         <div style={{ transform: `translateY(${window.first * ROW_PX}px)` }}>
           {lines.map((line) => {
-            const { offset, hex, text } = hexLine(data, line);
+            const { offset, hex, text } = hexLine(data, line, width);
             return (
               <div key={line} className={css.line}>
                 <span className="dim">{offset}</span>

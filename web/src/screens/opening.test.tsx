@@ -100,7 +100,7 @@ describe("before the backend has said anything", () => {
 
 describe("a call that is sent again", () => {
   const again = async (): Promise<void> =>
-    act(async () => void fireEvent.click(screen.getByRole("button", { name: "Send it again" })));
+    act(async () => void fireEvent.click(screen.getByRole("button", { name: "Send again" })));
 
   it("is shown in place of the one that the address named", async () => {
     know(aCall("c1"));

@@ -107,10 +107,13 @@ describe("traffic", () => {
     expect(trafficMatcher(NO_FILTER, "other")(event)).toBe(false);
   });
   it("shows bytes in hexadecimal", () => {
-    expect(hexLine(new Uint8Array([0x7b, 0xff, 0x0a]), 0)).toMatchObject({
+    expect(hexLine(new Uint8Array([0x7b, 0xff, 0x0a]), 0, 16)).toMatchObject({
       offset: "00000000",
       text: "{··",
     });
+    // Half as many on a line of a narrow pane.
+    const narrow = hexLine(new TextEncoder().encode("Internal error"), 1, 8);
+    expect(narrow).toEqual({ offset: "00000008", hex: "20 65 72 72 6f 72      ", text: " error" });
   });
 });
 

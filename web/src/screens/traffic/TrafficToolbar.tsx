@@ -143,7 +143,7 @@ export const TrafficToolbar = memo(function TrafficToolbar(props: Props) {
           onChange={(event) => onWire(event.currentTarget.checked)}
         />
       </Tooltip>
-      <Tooltip label="Requests that mcplens sends by itself: pings, lists and polling">
+      <Tooltip label="Requests that mcplens sent by itself (pings, lists, polling), with their answers">
         <Checkbox
           label={`mcplens's own (${oursCount.toLocaleString("en")})`}
           checked={filter.ours}
