@@ -96,7 +96,7 @@ def test_a_server_that_dies_in_a_call_leaves_its_last_words_and_a_way_back(
     opened.switch("/s/dying/tools/wait")
     call = page.get_by_label("Call of wait")
     expect(call).to_contain_text("The call failed")
-    call.get_by_role("button", name="Connect and send it again").click()
+    call.get_by_role("button", name="Connect and send again").click()
     expect(page.get_by_text("Running")).to_be_visible()
     expect(call).to_contain_text('{"seconds":60}')
     call.get_by_role("button", name="Cancel", exact=True).click()
@@ -161,7 +161,7 @@ def test_a_call_is_sent_again_by_the_attempt_that_connects_and_told_if_none_does
     panel = page.get_by_label("Call of wait")
     status = panel.get_by_role("status").first
     expect(status).to_have_text("Running")
-    again = panel.get_by_role("button", name="Connect and send it again")
+    again = panel.get_by_role("button", name="Connect and send again")
 
     def leave() -> None:
         opened.switch("/servers")
