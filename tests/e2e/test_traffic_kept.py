@@ -329,6 +329,8 @@ def test_what_is_slow_is_found_and_exported_without_the_rest(
         expect(listed.filter(has_text=re.compile("tools/call.*echo")).first).to_be_visible()
         page.keyboard.press("Escape")
     window.switch("/s/far/traffic")
+    # What is typed before the screen of this session is there is lost with the one before it.
+    expect(page.get_by_role("button", name="Session: This session")).to_be_visible()
     page.get_by_label("Filter traffic").fill("tools/call wait")
     expect(count_of(page)).to_contain_text(re.compile(r"(^|\D)2 of "))  # and not 12 of them
     trace = save_rows(page, "Trace of these rows (JSON Lines)", tmp_path)
