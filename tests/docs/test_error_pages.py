@@ -51,10 +51,15 @@ def test_a_page_says_what_happened_why_and_what_to_do(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_a_page_gives_the_category_and_whether_trying_again_may_help(code: str) -> None:
+def test_a_page_gives_the_category_and_whether_it_is_retried(code: str) -> None:
     category, is_retryable = CODES[code]
     summary = page_of(code).read_text().splitlines()[2]
-    expected = f"`{code}`, category `{category}`, {'' if is_retryable else 'not '}retryable"
+    retried = (
+        "retried automatically where retries are on"
+        if is_retryable
+        else "not retried automatically"
+    )
+    expected = f"`{code}`, category `{category}`, {retried}"
     assert re.fullmatch(re.escape(expected) + r"( \(.+\))?\.", summary)
 
 

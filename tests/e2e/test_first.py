@@ -35,7 +35,11 @@ def test_a_command_is_pasted_connected_and_a_tool_is_called(browser: Browser, ho
         expect(page.get_by_role("banner").get_by_text("mcplens", exact=True)).to_be_visible()
         assert window.axe() == []
         window.shoot("first start")
-        field.fill(f"claude mcp add mine -- {DEMO}")
+        field.fill(f"claude mcp add mine -e API_TOKEN=hidden -- {DEMO}")
+        # Before anything is started, the page says what it understood.
+        understood = page.get_by_text(re.compile("^Starts .*mcplens.demo, named mine"))
+        expect(understood).to_have_text(re.compile("Variables: API_TOKEN$"))
+        window.shoot("first start, understood")
         field.press("Enter")
         expect(page).to_have_url(re.compile("/s/mine/tools$"))
         page.get_by_role("option", name="echo").first.click()

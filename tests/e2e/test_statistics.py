@@ -32,7 +32,7 @@ def test_a_card_and_info_show_requests_errors_and_durations_as_they_come(
             expect(page.get_by_label("Call of echo")).to_contain_text("Done")
         window.switch("/s/demo/tools/fail-error")
         page.get_by_role("button", name="Run", exact=True).click()
-        expect(page.get_by_label("Call of fail-error")).to_contain_text("Failed")
+        expect(page.get_by_label("Call of fail-error")).to_contain_text("Error reply")
         window.switch("/s/demo/tools/fail-result")  # a tool that fails is an error, too
         page.get_by_role("button", name="Run", exact=True).click()
         expect(page.get_by_label("Call of fail-result")).to_contain_text("Tool error")

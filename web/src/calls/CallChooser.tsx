@@ -20,9 +20,10 @@ export interface Choice {
   onChoose(callId: string): void;
 }
 
-/** Shown from the first call on, so that the second call does not shift the layout. */
+/** Shown from the first call on, so that the second does not shift the layout. */
 export function CallChooser({ calls, onChoose, current }: Choice & { current: CallView | null }) {
   const [most, setMost] = useState(AT_ONCE);
+  if (calls.length === 1) return <span className="dim">1 call</span>;
   return (
     <Menu position="bottom-start" onClose={() => setMost(AT_ONCE)}>
       <Menu.Target>

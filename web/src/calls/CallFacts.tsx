@@ -20,7 +20,14 @@ export function CallFacts({ call, choice }: { call: CallView; choice?: Choice })
       <span className={css.status} role="status">
         <StatusBadge call={call} />
         {misfit && <Badge color="yellow">{misfit}</Badge>}
-        {call.elapsed_s !== null && <span className="dim">{formatDuration(call.elapsed_s)}</span>}
+        {call.elapsed_s !== null && (
+          <span
+            className="dim"
+            title="Duration of the whole call; in Traffic, that of each of its requests"
+          >
+            {formatDuration(call.elapsed_s)}
+          </span>
+        )}
         {call.result_size_bytes > 0 && (
           <span className="dim" title="Size of the result; in Traffic, that of the whole message">
             {formatBytes(call.result_size_bytes)}

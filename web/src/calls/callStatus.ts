@@ -1,6 +1,7 @@
 // Status of a call as a label and color, the same everywhere.
 import type { CallView } from "../api/types";
 import { visible } from "../values/hiddenCharacters";
+import { rpcErrorOf } from "./useCallResult";
 
 const TONES: Record<CallView["status"], string> = {
   pending: "gray",
@@ -17,17 +18,22 @@ const WORDS: Record<CallView["status"], string> = {
   error: "Failed",
 };
 
+// A JSON-RPC error; a call that failed otherwise had no answer that counts.
+const ERROR_REPLY = "Error reply";
+
 export function callStatus(call: CallView): { word: string; tone: string } {
   // The call succeeded, but the tool reported an error.
   if (call.status === "completed" && call.is_error)
     return {
-      word: call.kind === "raw" && call.tool_error === null ? "Error reply" : "Tool error",
+      word: call.kind === "raw" && call.tool_error === null ? ERROR_REPLY : "Tool error",
       tone: "red",
     };
   if (call.status === "completed" && call.kind === "raw" && call.result_size_bytes === 0)
     return { word: "Sent, no reply", tone: "gray" };
   if (call.is_waiting_on_user) return { word: "Waiting for you", tone: "orange" };
   if (call.awaiting.length > 0) return { word: "Waiting for completion", tone: "yellow" };
+  if (call.status === "error" && rpcErrorOf(call.error) !== null)
+    return { word: ERROR_REPLY, tone: "red" };
   return { word: WORDS[call.status], tone: TONES[call.status] };
 }
 

@@ -104,6 +104,10 @@ describe("a call that the server answered with an error", () => {
       details: { rpc_code: -32000, rpc_message: "it cannot be done", data: { tool: "x" } },
     } as unknown as CallView["error"],
   });
+  it("is named as in Traffic; one that was not answered failed", () => {
+    expect(callStatus(failed).word).toBe("Error reply");
+    expect(callStatus({ ...failed, error: null }).word).toBe("Failed");
+  });
   const renderCall = (call: CallView) =>
     render(
       <MantineProvider env="test">

@@ -86,7 +86,8 @@ function PagingSwitch({ serverId, kind, list }: Pick<Props, "serverId" | "kind" 
   return (
     <Switch
       size="xs"
-      label="Page by page"
+      label="Load page by page"
+      title="The server sends its list in pages; mcplens fetches the next when you ask for it"
       checked={isOnePage}
       onChange={(event) => choose(event.currentTarget.checked)}
     />

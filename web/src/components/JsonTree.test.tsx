@@ -39,18 +39,18 @@ describe("a JSON tree", () => {
   it("keeps what was closed when its value comes anew, and opens another one afresh", () => {
     const { rerender } = render(view({ a: { b: 1 }, at: 1 }));
     press("ArrowDown", "ArrowDown", "ArrowLeft");
-    expect(shown()).toEqual(["{2", "a{b:1}1", "at1"]);
+    expect(shown()).toEqual(["{2keys", "a{b:1}1key", "at1"]);
     rerender(view({ a: { b: 1 }, at: 2 }));
-    expect(shown()).toEqual(["{2", "a{b:1}1", "at2"]);
+    expect(shown()).toEqual(["{2keys", "a{b:1}1key", "at2"]);
     rerender(view({ a: { b: 1 }, at: 2 }, "Other"));
-    expect(shown()).toEqual(["{2", "a{1", "b1", "at2"]);
+    expect(shown()).toEqual(["{2keys", "a{1key", "b1", "at2"]);
   });
   it("opens a long list that stands alone, and has a search by how much is in it", () => {
     const items = Array.from({ length: 300 }, (_, n) => ({ n }));
     const { rerender } = render(view({ items }));
-    expect(shown().slice(0, 3)).toEqual(["{1", "items[300", "0{n:0}1"]);
+    expect(shown().slice(0, 3)).toEqual(["{1key", "items[300items", "0{n:0}1key"]);
     rerender(view({ items, total: 300 }));
-    expect(shown()[1]).toMatch(/^items\[\{n:0\},\{n:1\},.*…\]300$/);
+    expect(shown()[1]).toMatch(/^items\[\{n:0\},\{n:1\},.*…\]300items$/);
     expect(shown()[2]).toBe("total300");
     const search = screen.getByLabelText("Search in JSON");
     fireEvent.change(search, { target: { value: "17" } });
@@ -64,14 +64,19 @@ describe("a JSON tree", () => {
   });
   it("has long lists in groups, through which keys and the search lead", () => {
     render(view({ items: Array.from({ length: 5000 }, (_, n) => ({ n })) }));
-    expect(shown().slice(0, 4)).toEqual(["{1", "items[5000", "0…999[1000", "0{n:0}1"]);
+    expect(shown().slice(0, 4)).toEqual([
+      "{1key",
+      "items[5,000items",
+      "0…999[1,000items",
+      "0{n:0}1key",
+    ]);
     press("ArrowDown", "ArrowDown", "ArrowDown", "ArrowDown", "ArrowLeft", "ArrowLeft");
     expect(shown().slice(2)).toEqual([
-      "0…999[…]1000",
-      "1000…1999[…]1000",
-      "2000…2999[…]1000",
-      "3000…3999[…]1000",
-      "4000…4999[…]1000",
+      "0…999[…]1,000items",
+      "1000…1999[…]1,000items",
+      "2000…2999[…]1,000items",
+      "3000…3999[…]1,000items",
+      "4000…4999[…]1,000items",
     ]);
     const search = screen.getByLabelText("Search in JSON");
     fireEvent.change(search, { target: { value: "4003" } });
@@ -103,9 +108,9 @@ describe("a JSON tree", () => {
     const deep = { a: { b: { c: { d: 1 } } }, list: Array.from({ length: 300 }, (_, n) => n) };
     render(view({ ...deep, x: { y: { z: 1 } } }));
     press("ArrowDown", "ArrowDown", "ArrowLeft");
-    expect(shown()[1]).toBe("a{b:{c:{…}}}1");
+    expect(shown()[1]).toBe("a{b:{c:{…}}}1key");
     press("*");
-    expect(shown().slice(1, 5)).toEqual(["a{1", "b{1", "c{1", "d1"]);
+    expect(shown().slice(1, 5)).toEqual(["a{1key", "b{1key", "c{1key", "d1"]);
   });
   it("shows a list of like objects as a table, sorted by a head, and goes back", () => {
     const users = [3, 1, 2].map((id) => ({ id, name: `user ${id}` }));
@@ -135,7 +140,7 @@ describe("a JSON tree", () => {
     const long = `first line\n${"word ".repeat(100)}the end`;
     render(view({ a: { b: 1 }, short: "is whole", long }));
     press("ArrowDown", "ArrowDown", "ArrowLeft", "ArrowLeft");
-    expect(shown()[1]).toBe("a{b:1}1");
+    expect(shown()[1]).toBe("a{b:1}1key");
     expect(shown()[2]).toBe('short"iswhole"');
     expect(shown()[3]).toMatch(/^long"firstline\\nword.*…518BShowall$/);
     press("End", "Enter");
@@ -143,7 +148,7 @@ describe("a JSON tree", () => {
     expect(screen.getByLabelText("Whole text in Task").textContent).toBe(long);
     fireEvent.click(screen.getByRole("button", { name: "Tree" }));
     expect(document.activeElement).toBe(screen.getByRole("tree"));
-    expect(shown()[1]).toBe("a{b:1}1");
+    expect(shown()[1]).toBe("a{b:1}1key");
     expect(screen.getByRole("treeitem", { selected: true }).textContent).toContain("long");
     fireEvent.click(screen.getByRole("button", { name: "Show all" }));
     expect(screen.getByLabelText("Whole text in Task").textContent).toBe(long);

@@ -1,7 +1,7 @@
 // One row of a JSON tree: name and value, truncated to a line, and what can be done with it.
 import { useState } from "react";
 import { ExactNumber } from "../values/exactJson";
-import { formatBytes, truncate } from "../values/format";
+import { formatBytes, pluralize, truncate } from "../values/format";
 import { pretty } from "../values/json";
 import { previewOf } from "../values/jsonPreview";
 import { isContainer, isGroup, type JsonRow } from "../values/jsonRows";
@@ -50,7 +50,8 @@ function Marked({ text, needle }: { text: string; needle: string }) {
 }
 
 function Container({ row }: { row: JsonRow }) {
-  const [start, end] = Array.isArray(row.value) ? ["[", "]"] : ["{", "}"];
+  const isList = Array.isArray(row.value);
+  const [start, end] = isList ? ["[", "]"] : ["{", "}"];
   if (row.size === 0) return <span className={css.mark}>{start + end}</span>;
   // A group stands for a thousand values; none of them says what the others are.
   const folded = isGroup(row.pointer) ? `${start}…${end}` : null;
@@ -59,7 +60,7 @@ function Container({ row }: { row: JsonRow }) {
       <span className={`${css.mark} ${css.value}`}>
         {row.isOpen ? start : (folded ?? previewOf(row.value))}
       </span>
-      <span className={css.size}>{row.size}</span>
+      <span className={css.size}>{pluralize(row.size, isList ? "item" : "key")}</span>
     </>
   );
 }

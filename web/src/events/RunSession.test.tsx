@@ -57,7 +57,7 @@ it("says of a live session who speaks, what waits and what is wrong", async () =
   expect(problems).toHaveBeenCalledOnce();
   await userEvent.click(screen.getByRole("button", { name: "About this session" }));
   const dialog = within(await screen.findByRole("dialog"));
-  expect(dialog.getByText(/Revision 2025-11-25, with a handshake/)).toBeDefined();
+  expect(dialog.getByText(/Revision 2025-11-25, begun with initialize/)).toBeDefined();
   expect(dialog.getByRole("link", { name: "tools/call" }).getAttribute("href")).toBe(
     "/traffic/7?run=run",
   );

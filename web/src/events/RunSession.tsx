@@ -12,8 +12,8 @@ import { visible } from "../values/hiddenCharacters";
 import { NoticeLine } from "./MissingEvents";
 
 const ERAS: Record<string, string> = {
-  handshake: ", with a handshake",
-  stateless: ", without a handshake",
+  handshake: ", begun with initialize",
+  stateless: ", without initialize",
 };
 
 const nameOf = (side: SideView | null, otherwise: string): string => {

@@ -73,7 +73,7 @@ function Fields() {
         <Select label="Unit" data={["Celsius", "Fahrenheit"]} defaultValue="Celsius" />
         <Textarea label="Text" defaultValue="Two\nlines" autosize />
         <Checkbox label="Send a header" defaultChecked />
-        <Switch label="Page by page" defaultChecked />
+        <Switch label="Load page by page" defaultChecked />
         <SegmentedControl
           aria-label="View"
           value={form}

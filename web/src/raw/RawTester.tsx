@@ -127,10 +127,10 @@ export function RawTester({ server, message, isScreen = false }: Props) {
     <div className="stack">
       <StashNotice message={message} />
       <div className="row wrap">
-        <Heading className="title">Raw JSON-RPC</Heading>
+        <Heading className="title">Raw message</Heading>
         <span className="dim">
-          Sends any message as typed, valid or not. The answer and what it caused are in Traffic
-          too.
+          Sends any JSON-RPC message as typed, valid or not. The answer and what it caused are in
+          Traffic too.
         </span>
         <TrafficButton serverId={server_id} sent={raw.find((call) => call.call_id === sentId)} />
       </div>

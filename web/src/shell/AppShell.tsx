@@ -11,6 +11,7 @@ import { useNavigationFocus } from "./navigationFocus";
 import { Palette } from "./Palette";
 import { ShortcutList, useShortcuts } from "./Shortcuts";
 import { TopBar } from "./TopBar";
+import { useBackendDown } from "./useBackendDown";
 import { useDocumentTitle } from "./useDocumentTitle";
 
 export function AppShell() {
@@ -23,6 +24,7 @@ export function AppShell() {
   );
   const [isSingle, setSingle] = usePreference("keys.single", true);
   useShortcuts(isSingle, help.open, toggleMonitor);
+  const isDown = useBackendDown();
   useDocumentTitle();
   useNavigationFocus();
   const main = (
@@ -42,7 +44,7 @@ export function AppShell() {
         onHelp={help.open}
       />
       <BackendBanner />
-      <div className={css.work}>
+      <div className={css.work} data-stale={isDown || undefined}>
         <SplitPane
           name={`monitor.${side}`}
           label="Size of the monitor"

@@ -8,17 +8,7 @@ import { type PageLocation, usePageLocation } from "../state/navigation";
 import { useInspector } from "../state/store";
 import { pluralize } from "../values/format";
 import css from "./ScreenTabs.module.css";
-import {
-  countOf,
-  isCounted,
-  isTabShown,
-  keyOfTab,
-  short,
-  TABS,
-  type Tab,
-  tabPath,
-  tabScreen,
-} from "./tabs";
+import { countOf, isTabShown, keyOfTab, short, TABS, type Tab, tabPath, tabScreen } from "./tabs";
 
 /** What the label does not say: the exact count and the key; null if there is neither. */
 export function hintOf(tab: Tab, count: number | null): string | null {
@@ -50,9 +40,7 @@ function TabLink({ tab, server, place }: TabProps) {
         <span className={css.label} data-label={tab.label}>
           {tab.label}
         </span>
-        {isCounted(tab.screen) && (
-          <span className={css.count}>{count !== null && short(count)}</span>
-        )}
+        {count !== null && <span className={css.count}>{short(count)}</span>}
       </Link>
     </Tooltip>
   );

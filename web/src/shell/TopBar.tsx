@@ -107,7 +107,7 @@ function QuestionMenu() {
       >
         <Menu.Target>
           <ActionIcon className={css.icon} aria-label={label} title={label}>
-            <Icon name="bell" />
+            <Icon name="questions" />
             <span className={css.iconLabel}>Questions</span>
           </ActionIcon>
         </Menu.Target>

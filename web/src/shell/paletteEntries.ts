@@ -37,10 +37,10 @@ export interface Entry {
   focus?: FocusTarget | null;
 }
 
-// A screen without a tab, reached from the bell.
+// A screen without a tab, reached from its menu at the top.
 const QUESTIONS: Entry = {
   key: "screen questions",
-  icon: "bell",
+  icon: "questions",
   label: "Questions",
   about: "screen",
   words: "bell inbox ask sampling elicitation waiting answer",

@@ -156,9 +156,6 @@ export function tabPath({ screen }: Tab, server: ServerView | null, place: PageL
   return place.screen === screen ? bare : (lastPath(server.server_id, screen) ?? bare);
 }
 
-/** Whether a screen has a count; its tab keeps room for it, so that a late one moves nothing. */
-export const isCounted = (screen: string): boolean => CATALOGS.some((one) => one === screen);
-
 /** How many items a server lists on a screen; null if that is not known. */
 export const countOf = (server: ServerView | null, screen: string): number | null =>
   server?.lists.find((list) => list.kind === screen)?.count ?? null;

@@ -11,7 +11,7 @@ const NAMED = ["tools", "resources", "prompts", "collections"];
 
 function screenName({ screen, server_id, item }: PageLocation): string {
   if (screen === "servers" && server_id !== null) return item ? capital(item) : "Info";
-  if (screen === "raw") return "Raw JSON-RPC";
+  if (screen === "raw") return "Raw message";
   return TABS.find((tab) => tab.screen === screen)?.label ?? capital(screen);
 }
 

@@ -82,7 +82,7 @@ export function QuestionScreen() {
     const again = useInspector.getState().calls.get(callId);
     if (again) void navigate(pathToCall(again));
   };
-  if (!isReady) return <EmptyState icon="bell" title="Loading…" />;
+  if (!isReady) return <EmptyState icon="questions" title="Loading…" />;
   if (!question || (question.is_done && !call)) {
     return (
       <EmptyState

@@ -63,12 +63,12 @@ export function Questions() {
   const waiting = waitingQuestions(all);
   const ended = [...all.values()].filter((question) => question.is_done).reverse();
   const now = useNow(waiting.length > 0);
-  if (!isReady) return <EmptyState icon="bell" title="Loading…" />;
+  if (!isReady) return <EmptyState icon="questions" title="Loading…" />;
   if (!all.size)
     return (
-      <EmptyState icon="bell" title="No questions">
+      <EmptyState icon="questions" title="No questions">
         Servers ask for a model's answer or for input while a tool runs. What they ask appears here,
-        in the bell and beside the call.
+        at the top of the page and beside the call.
       </EmptyState>
     );
   return (

@@ -10,8 +10,8 @@ import { useInspector } from "../../state/store";
 import { errorViewOf } from "../../state/toasts";
 import { useConnectAndShow } from "./addedServers";
 import css from "./FirstStart.module.css";
-import { freeName, toolTitle } from "./foundServers";
-import { isFileContent, joinLines } from "./pastedText";
+import { freeName, toolTitle, variableAndHeaderNames } from "./foundServers";
+import { isCompleteTarget, isFileContent, joinLines } from "./pastedText";
 
 /** Servers of other tools on this computer, by tool. */
 function useFoundTools(): [string, number][] {
@@ -25,6 +25,36 @@ function useFoundTools(): [string, number][] {
   return [...counts];
 }
 
+// Typing goes on; a pasted line is read at once.
+const PAUSE_MS = 250;
+
+/** What a line would add, as it was understood, before anything is started; null if not yet known. */
+function useUnderstood(text: string): FoundView | null {
+  const [read, setRead] = useState<{ text: string; one: FoundView } | null>(null);
+  useEffect(() => {
+    if (!isCompleteTarget(text) || isFileContent(text)) return;
+    const timer = setTimeout(() => {
+      // Connect says what is wrong with it.
+      command("ParseTarget", { text: joinLines(text) }).then(
+        (one) => setRead({ text, one }),
+        () => setRead(null),
+      );
+    }, PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return read?.text === text ? read.one : null;
+}
+
+function Understood({ one, name }: { one: FoundView; name: string }) {
+  return (
+    <>
+      {one.command ? "Starts" : "Connects to"} <code>{one.shown}</code>, named{" "}
+      <strong>{name}</strong>
+      {variableAndHeaderNames(one).map(([what, names]) => ` · ${what}: ${names}`)}
+    </>
+  );
+}
+
 export function FirstStart() {
   const [, setQuery] = useSearchParams();
   const [text, setText] = useState("");
@@ -33,6 +63,7 @@ export function FirstStart() {
   const tools = useFoundTools();
   const servers = useInspector((state) => state.servers);
   const connectAndShow = useConnectAndShow();
+  const understood = useUnderstood(text);
   const openDialog = (tab: string, state?: object): void => setQuery({ add: tab }, { state });
   const connect = async (): Promise<void> => {
     setError(null);
@@ -62,7 +93,13 @@ export function FirstStart() {
             aria-label="Command, URL or configuration"
             placeholder="npx -y @modelcontextprotocol/server-everything"
             inputWrapperOrder={["input", "description"]}
-            description="A command, a URL, or a piece of any tool's configuration"
+            description={
+              understood ? (
+                <Understood one={understood} name={freeName(understood.name, servers)} />
+              ) : (
+                "A command, a URL, or a piece of any tool's configuration"
+              )
+            }
             autosize
             minRows={1}
             maxRows={12}

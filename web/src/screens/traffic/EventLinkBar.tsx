@@ -97,27 +97,21 @@ export function EventLinkButtons({ event, onGo }: LinkProps) {
   );
 }
 
-/** Shows only the events of the same call or exchange. */
-function OnlyLink({ link }: { link: LinkFilter }) {
+/** Shows only the events of the same call or exchange, unless that is done already. */
+function OnlyLink({ link, words }: { link: LinkFilter; words: string }) {
   const [query] = useSearchParams();
-  const ring = useRing();
-  const { name, value } = link;
-  // A link to where one is already would do nothing.
-  if (query.get(name) === value) return <span>{linkWords(ring, link)}</span>;
+  if (query.get(link.name) === link.value) return null;
   return (
-    <Link
-      to={{ search: `?${withLink(query, link)}` }}
-      replace
-      title={`Show only what belongs to ${name} ${value}`}
-    >
-      {linkWords(ring, link)}
+    <Link to={{ search: `?${withLink(query, link)}` }} replace>
+      {words}
     </Link>
   );
 }
 
 /** The call, purpose and HTTP exchange of an event, if it has any. */
 export function EventLinkFacts({ event }: { event: EventView }) {
-  const { links } = useRing();
+  const ring = useRing();
+  const { links } = ring;
   const { exchange_id, is_inferred } = event;
   const callId = links.callIdOf(event);
   const purpose = links.purposeOf(event);
@@ -125,21 +119,25 @@ export function EventLinkFacts({ event }: { event: EventView }) {
     state.run_id === event.run_id ? state.calls.get(callId ?? "") : undefined,
   );
   if (callId === null && purpose === null && exchange_id === null) return null;
+  const ofCall: LinkFilter | null = callId === null ? null : { name: "call", value: callId };
+  const ofExchange: LinkFilter | null =
+    exchange_id === null ? null : { name: "exchange", value: String(exchange_id) };
   return (
     <div className={`row wrap dim ${css.links}`}>
-      {callId !== null && (
-        <span>
-          Part of <OnlyLink link={{ name: "call", value: callId }} />
-          {call && (
-            <>
-              {", "}
-              <Link to={pathToCall(call)}>{call.name || "raw message"}</Link>
-            </>
-          )}
-        </span>
+      {ofCall && (
+        <>
+          <span>Part of {linkWords(ring, ofCall)}</span>
+          <OnlyLink link={ofCall} words="Only this call" />
+          {call && <Link to={pathToCall(call)}>Open the call</Link>}
+        </>
       )}
       {purpose !== null && purpose !== "call" && <span>Purpose: {purposeLabel(purpose)}</span>}
-      {exchange_id !== null && <OnlyLink link={{ name: "exchange", value: String(exchange_id) }} />}
+      {ofExchange && (
+        <>
+          <span>{linkWords(ring, ofExchange)}</span>
+          <OnlyLink link={ofExchange} words="Only this exchange" />
+        </>
+      )}
       {is_inferred && <span>Inferred: the only call running</span>}
     </div>
   );

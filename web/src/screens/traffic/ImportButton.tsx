@@ -1,4 +1,4 @@
-import { ActionIcon, FileButton, Tooltip } from "@mantine/core";
+import { Button, FileButton, Tooltip } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useLocation, useNavigate, useSearchParams } from "react-router";
 import { importTrace } from "../../api/http";
@@ -54,9 +54,15 @@ export function ImportButton() {
     >
       {(props) => (
         <Tooltip label="Import a trace">
-          <ActionIcon variant="default" size={30} aria-label="Import" {...props}>
-            <Icon name="upload" />
-          </ActionIcon>
+          <Button
+            className="spare"
+            variant="default"
+            leftSection={<Icon name="upload" size={13} />}
+            aria-label="Import"
+            {...props}
+          >
+            Import
+          </Button>
         </Tooltip>
       )}
     </FileButton>

@@ -37,7 +37,7 @@ export function NoRows({ shown, onAllLinks }: Props) {
   if (shown.oursCount > 0 && !filter.ours)
     return (
       <NoMatches
-        title={`Only ${pluralize(shown.oursCount, "request")} of mcplens's own`}
+        title={`Only ${pluralize(shown.oursCount, shown.layer === "http" ? "exchange" : "message")} of mcplens's own`}
         action="Show them"
         onClear={() => setFilter({ ...filter, ours: true })}
       >

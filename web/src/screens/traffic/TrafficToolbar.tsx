@@ -1,5 +1,5 @@
 // Toolbar of Traffic: filters, arrangement, columns, sessions, pins, export and import.
-import { ActionIcon, Button, Checkbox, SegmentedControl, Switch, Tooltip } from "@mantine/core";
+import { Button, Checkbox, SegmentedControl, Switch, Tooltip } from "@mantine/core";
 import { memo, useCallback, useRef } from "react";
 import { Link, useLocation, useSearchParams } from "react-router";
 import type { EventView } from "../../api/types";
@@ -29,7 +29,7 @@ interface Props {
   /** One row per event, in the order of the wire. */
   isWire: boolean;
   onWire(on: boolean): void;
-  /** How many requests are our own. */
+  /** How many messages are our own. */
   oursCount: number;
   /** Whether there can be HTTP exchanges among what is shown. */
   hasHttp: boolean;
@@ -98,10 +98,16 @@ const TrafficActions = memo(function TrafficActions(props: {
       <RawMessageButton serverId={props.serverId} />
       <ExportMenu runId={props.runId} serverId={props.serverId} shown={props.shown} />
       <ImportButton />
-      <Tooltip label="Clear…">
-        <ActionIcon variant="default" size={30} aria-label="Clear" onClick={props.onClear}>
-          <Icon name="clear" />
-        </ActionIcon>
+      <Tooltip label="Hide these rows, or delete the recording">
+        <Button
+          className="spare"
+          variant="default"
+          leftSection={<Icon name="clear" size={13} />}
+          aria-label="Clear…"
+          onClick={props.onClear}
+        >
+          Clear…
+        </Button>
       </Tooltip>
     </>
   );
@@ -143,7 +149,7 @@ export const TrafficToolbar = memo(function TrafficToolbar(props: Props) {
           onChange={(event) => onWire(event.currentTarget.checked)}
         />
       </Tooltip>
-      <Tooltip label="Requests that mcplens sent by itself (pings, lists, polling), with their answers">
+      <Tooltip label="Requests that mcplens sent by itself (pings, lists, polling), and their answers">
         <Checkbox
           label={`mcplens's own (${oursCount.toLocaleString("en")})`}
           checked={filter.ours}

@@ -69,8 +69,8 @@ const CLIENT: TrafficColumn = {
 };
 const ID: TrafficColumn = {
   id: "id",
-  label: "#",
-  title: "JSON-RPC id",
+  label: "Id",
+  title: "JSON-RPC id of the request and its answer",
   width: 48,
   min: 32,
   weight: 5,

@@ -149,7 +149,7 @@ describe("a status", () => {
     expect([1, 2, 4, 6, 8].map(status)).toEqual([
       "waits for you",
       "tool error",
-      "error",
+      "error reply",
       "waits for you",
       "malformed",
     ]);

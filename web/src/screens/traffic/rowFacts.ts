@@ -61,7 +61,7 @@ const answered = (answer: EventView): RowStatus => {
   if (answer.is_expected) return NOT_SUPPORTED;
   if (answer.malformed) return { text: "malformed", tone: "bad" };
   if (answer.is_error) return { text: "tool error", tone: "bad" };
-  if (answer.status === "error") return { text: "error", tone: "bad" };
+  if (answer.status === "error") return { text: "error reply", tone: "bad" };
   return { text: "ok", tone: "good" };
 };
 

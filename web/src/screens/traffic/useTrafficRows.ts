@@ -23,9 +23,6 @@ import { useWireOrder } from "./useArrangedRows";
 // How often relative times and pending requests are filtered again.
 const AGAIN_MS = 5_000;
 
-const isRequest = ({ kind, status }: EventView): boolean =>
-  status === "request" || kind === "HttpRequestSent";
-
 interface Cleared {
   run_id: string;
   seq: number;
@@ -41,7 +38,7 @@ export interface TrafficRows {
   layer: Layer;
   isWire: boolean;
   setWire(isWire: boolean): void;
-  /** How many requests of our own match the filter, hidden or not. */
+  /** How many messages, or HTTP exchanges, of our own match the filter, hidden or not. */
   oursCount: number;
   /** How many messages there are before any filter. */
   messageCount: number;
@@ -103,8 +100,10 @@ export function useTrafficRows(): TrafficRows {
     };
     // A link leads to everything that belongs to it.
     const all = trafficMatcher({ ...calm, ours: true }, serverId, context);
+    const isCounted = (event: EventView): boolean =>
+      calm.layer === "http" ? event.kind === "HttpRequestSent" : isMessage(event);
     const isOurs = (event: EventView): boolean =>
-      isRequest(event) && OWN_PURPOSES.has(ring.links.purposeOf(event)) && all(event);
+      isCounted(event) && OWN_PURPOSES.has(ring.links.purposeOf(event)) && all(event);
     return { wanted: link ? all : trafficMatcher(calm, serverId, context), isOurs };
   }, [calm, serverId, link, found, now, cleared?.seq, ring, isWire]);
   const { rows, version, isFiltering } = useFilteredEvents(wanted, calm.slower !== null);
