@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Final
 
 # Most of a test is waiting, for a process to start or for a page: one for each core leaves the
-# cores idle for more than half of the time.
-_WORKERS: Final = 2 * (os.cpu_count() or 1)
+# cores idle for more than half of the time, two for a tenth of it.
+_WORKERS: Final = 5 * (os.cpu_count() or 1) // 2
 # The tests of a file share servers, so a file stays in one worker.
 _SPREAD: Final = ("-n", str(_WORKERS), "--dist", "loadfile", "--no-loadscope-reorder")
 _QUICK: Final = ("--quiet", "--ignore=tests/e2e", "-m", "not soak and not slow")

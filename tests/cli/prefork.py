@@ -67,26 +67,50 @@ def run(
         _pipe() as (their_in, our_in),
         _pipe() as (our_out, their_out),
         _pipe() as (our_err, their_err),
-        _pipe() as (status, their_status),
     ):
-        request = json.dumps([words, str(cwd), environment]).encode()
-        theirs = [their_in, their_out, their_err, their_status]
-        _parent().send(request, [file.fileno() for file in theirs])
-        for file in theirs:
-            file.close()
-        pid = _number(status)
-        try:
+        theirs = (their_in, their_out, their_err)
+        with started(words, cwd, environment, *(file.fileno() for file in theirs)) as command:
+            for file in theirs:
+                file.close()
             out, err = _talk(our_in, stdin, our_out, our_err, timeout_s)
-        except TimeoutError:
-            os.kill(pid, signal.SIGKILL)
+            return command.wait(), out, err
+
+
+class Command:
+    """A command that was forked."""
+
+    def __init__(self, status: io.FileIO) -> None:
+        self._status = status
+        self.pid = self._number()
+
+    def __repr__(self) -> str:
+        return f"<Command {self.pid}>"
+
+    def wait(self) -> int:
+        """Its exit code, once it has ended."""
+        return self._number()
+
+    def _number(self) -> int:
+        (number,) = _NUMBER.unpack(self._status.read(_NUMBER.size))
+        assert isinstance(number, int)
+        return number
+
+
+@contextmanager
+def started(
+    words: tuple[str, ...], cwd: Path, environment: dict[str, str], *streams: int
+) -> Iterator[Command]:
+    """A command whose three streams are these; it is killed if the block fails."""
+    with _pipe() as (status, their_status):
+        request = json.dumps([words, str(cwd), environment]).encode()
+        _parent().send(request, [*streams, their_status.fileno()])
+        their_status.close()
+        command = Command(status)
+        try:
+            yield command
+        except BaseException:
+            os.kill(command.pid, signal.SIGKILL)
             raise
-        return _number(status), out, err
-
-
-def _number(file: io.FileIO) -> int:
-    (number,) = _NUMBER.unpack(file.read(_NUMBER.size))
-    assert isinstance(number, int)
-    return number
 
 
 @contextmanager

@@ -103,14 +103,15 @@ class Shell:
         """Run a command whose three streams are one terminal."""
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        process = self.start(*words, stdin=theirs, stdout=theirs, stderr=theirs)
-        os.close(theirs)
-        shown = b""
-        with contextlib.suppress(OSError):  # EIO: the other end is closed
-            while part := read_some(ours):
-                shown += part
-        os.close(ours)
-        return Ran(process.wait(TIMEOUT_S), shown.replace(b"\r\n", b"\n"), "")
+        streams = (theirs, theirs, theirs)
+        with prefork.started(words, self.home, self.environment, *streams) as command:
+            os.close(theirs)
+            shown = b""
+            with contextlib.suppress(OSError):  # EIO: the other end is closed
+                while part := read_some(ours):
+                    shown += part
+            os.close(ours)
+            return Ran(command.wait(), shown.replace(b"\r\n", b"\n"), "")
 
 
 def read_some(file: int) -> bytes:

@@ -87,15 +87,19 @@ _SETTLE = """async () => {
     await Promise.allSettled(ending.map((one) => one.finished));
   }
 }"""
-# The rules of axe in each theme, none for all: only the one on contrast knows of themes.
+# These compare each element with what is around it, and cost more than all other rules together.
+# Every screen, menu, question and component is checked by them, in each theme; not each step of
+# each test.
+COSTLY: Final = ("color-contrast", "target-size")
+# The rules of axe in each theme besides: only the one on contrast knows of themes.
 THEMES: Final[dict[Literal["light", "dark"], tuple[str, ...]]] = {
-    "light": (),
+    "light": COSTLY,
     "dark": ("color-contrast",),
 }
 _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-_AXE = """async ([runOnly, within]) =>
-  (await axe.run(within, { runOnly, resultTypes: ["violations"], preload: false })).violations
-    .filter((one) => one.impact === "serious" || one.impact === "critical")
+_AXE = """async ([runOnly, rules, within]) =>
+  (await axe.run(within, { runOnly, rules, resultTypes: ["violations"], preload: false }))
+    .violations.filter((one) => one.impact === "serious" || one.impact === "critical")
     .flatMap(({ id, nodes }) =>
       nodes.map((one) => `${id} ${one.html.slice(0, 200)} ${one.failureSummary}`))
 """
@@ -211,16 +215,19 @@ class Watched:
         self.page.evaluate(_SETTLE)
 
     def axe(self, *rules: str, within: str = "html") -> list[str]:
-        """Serious and critical findings of axe, each with the element that it is about."""
+        """Serious and critical findings of axe by these rules, or by all that cost little; each
+        with the element that it is about."""
         self.settle()
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE.read_text())
         wanted = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": _TAGS}
-        return list(self.page.evaluate(_AXE, [wanted, within]))
+        left_out = {} if rules else {rule: {"enabled": False} for rule in COSTLY}
+        return list(self.page.evaluate(_AXE, [wanted, left_out, within]))
 
     def axe_in_each_theme(self, name: str, within: str = "html") -> list[str]:
-        """What axe finds in the light and in the dark theme; the pictures have this name."""
-        found: list[str] = []
+        """What axe finds by all rules in the light and in the dark theme; the pictures have this
+        name."""
+        found = self.axe(within=within)
         for theme, rules in THEMES.items():
             self.page.emulate_media(color_scheme=theme)
             found += [f"{theme}: {one}" for one in self.axe(*rules, within=within)]

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.servers.run import ROOT, argv
 
-from .browser import THEMES, Watched, flip, watched
+from .browser import Watched, flip, watched
 from .site import Site, configure, site
 
 SIZES: Final = {1440: 900, 390: 844}
@@ -38,11 +38,10 @@ def look(window: Watched, name: str) -> None:
     """What a person sees in both themes and on a phone; nothing that axe calls serious."""
     for width, height in SIZES.items():
         window.page.set_viewport_size({"width": width, "height": height})
-        for theme, rules in THEMES.items():
-            window.page.emulate_media(color_scheme=theme)
-            if width > 1000:
-                assert window.axe(*rules) == []
-            window.shoot(f"auth-{name}-{theme}-{width}")
+        if width > 1000:
+            assert window.axe_in_each_theme(f"auth-{name}") == []
+        else:
+            window.shoot(f"auth-{name}-{width}")
     window.page.set_viewport_size({"width": 1440, "height": 900})
 
 

@@ -10,7 +10,8 @@ from .browser import watched
 from .calls import run
 from .site import Site
 
-# Where it is, the role and name of what opens it, and the role of what opens.
+# Where it is, the role and name of what opens it, and the role of what opens. Those of one name
+# have another between them: the screen before may be there for a moment more.
 MENUS = {
     "servers": ("/servers", "button", r"^Server: one", "menu"),
     "questions": ("/servers", "button", r"^1 question is waiting", "menu"),
@@ -19,9 +20,9 @@ MENUS = {
     "load": ("/s/one/raw", "button", r"^Load from history", "menu"),
     "export": ("/s/one/traffic", "button", r"^Export", "menu"),
     "filter": ("/s/one/traffic", "button", r"^Filter", "dialog"),
-    "logs": ("/s/one/logs", "button", r"^Export", "menu"),
     "levels": ("/s/one/logs", "button", r"^All levels", "dialog"),
     "level": ("/s/one/logs", "combobox", r"^Minimum level", "listbox"),
+    "logs": ("/s/one/logs", "button", r"^Export", "menu"),
     "choice": ("/s/one/tools/form-choices", "combobox", r"^One, plain", "listbox"),
     "several": ("/s/one/tools/form-choices", "combobox", r"^Several, plain", "listbox"),
 }

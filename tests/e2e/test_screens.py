@@ -18,7 +18,7 @@ SCREENS = {
     "info": ("/servers/demo", "What the server can do"),
     "roots": ("/servers/demo/roots", "Add a root"),
     "experimental": ("/servers/demo/experimental", "Experimental capabilities"),
-    "raw": ("/s/demo/raw", "Sends any message as typed"),
+    "raw": ("/s/demo/raw", "Sends any JSON-RPC message as typed"),
     "tools": ("/s/demo/tools", "Choose a tool"),
     "tool": ("/s/demo/tools/form-nested", "Not called yet"),
     "apps": ("/s/demo/apps", "Choose an app"),
@@ -97,7 +97,10 @@ def test_a_screen_is_clean_in_each_theme_and_fits_the_window(
         def look(name: str) -> None:
             # Colours are the same in a window of any width.
             is_wide = width > 500
-            found = window.axe_in_each_theme(f"{name}-{width}") if is_wide else window.axe()
+            if is_wide:
+                found = window.axe_in_each_theme(f"{name}-{width}")
+            else:
+                found = window.axe() + window.axe("target-size")
             if found:
                 findings[name] = found
             window.page.set_viewport_size({"width": extreme, "height": height})

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Dialog, Page, expect
 
-from .browser import THEMES, Watched, sent_by, watched
+from .browser import Watched, sent_by, watched
 from .site import Site, configure, site
 from .test_screens import _SPILLED
 
@@ -31,11 +31,8 @@ def test_a_broken_skill_is_explained_on_every_view(
         page = window.enter(BROKEN)
 
         def look(name: str) -> None:
-            for theme, rules in THEMES.items():
-                page.emulate_media(color_scheme=theme)
-                if found := window.axe(*rules):
-                    findings[f"{name} {theme}"] = found
-                window.shoot(f"skill-{name}-{theme}-{width}")
+            if found := window.axe_in_each_theme(f"skill-{name}-{width}"):
+                findings[name] = found
             if spilled := page.evaluate(_SPILLED):
                 findings[f"{name} is too wide"] = spilled
 

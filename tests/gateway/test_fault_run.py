@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize(
     ("seconds", "warm_s"),
     [
-        pytest.param(60.0, 20.0, marks=[pytest.mark.slow, pytest.mark.timeout(300)]),
+        pytest.param(30.0, 20.0, marks=[pytest.mark.slow, pytest.mark.timeout(300)]),
         pytest.param(
             float(os.environ.get("MCPLENS_FAULTS_S", "600")), 60.0, marks=pytest.mark.soak
         ),
