@@ -142,10 +142,11 @@ clean: ## Remove everything that was installed or built
 	@$(PIP) install --no-deps --require-hashes -r .venv/node.txt
 	@touch $@
 
+# Most modules of these packages are never imported: each is compiled when it is.
 # This lock holds that of the runtime too. The page has a target of its own, `web`.
 .venv/dev.stamp: requirements/dev.txt pyproject.toml | .venv/node.stamp
 	@echo "Installing mcplens and the development tools into .venv"
-	@$(PIP) install --require-hashes -r requirements/dev.txt
+	@$(PIP) install --no-compile --require-hashes -r requirements/dev.txt
 	@MCPLENS_SKIP_WEB_BUILD=1 $(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -153,7 +154,7 @@ clean: ## Remove everything that was installed or built
 .venv-sqlite/.stamp: requirements/sqlite.txt
 	@echo "Installing mcp-server-sqlite into .venv-sqlite"
 	@$(INTERPRETER) -m venv --without-pip --clear .venv-sqlite
-	@$(PIP_INTO) .venv-sqlite/bin/python install --require-hashes -r requirements/sqlite.txt
+	@$(PIP_INTO) .venv-sqlite/bin/python install --no-compile --require-hashes -r requirements/sqlite.txt
 	@touch $@
 
 # The example servers of the Python SDK are in its source distribution only; pip checks its hash.
