@@ -50,8 +50,8 @@ def test_a_tapped_session_is_followed_as_it_goes_on_and_kept_when_it_is_killed(
         expect(page.get_by_role("button", name=re.compile(r"\d+ protocol problem"))).to_be_visible()
         assert opened.axe() == []
         opened.shoot("tapped live")
-        page.get_by_role("button", name="About this session").click()
-        dialog = page.get_by_role("dialog", name="About this session")
+        page.get_by_role("button", name="Session details").click()
+        dialog = page.get_by_role("dialog", name="Session details")
         expect(dialog).to_contain_text("elicitation")
         expect(dialog).to_contain_text("Requests still without an answer")
         expect(dialog.get_by_role("link", name="tools/call")).to_be_visible()

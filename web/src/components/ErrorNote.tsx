@@ -48,7 +48,10 @@ export function ErrorNote({
         <span className={css.message}>{isOpen ? message : truncate(message, most)}</span>
         {note && <span className="dim">{note}</span>}
         {hasViews && error.details.data !== undefined && (
-          <pre className="block">{truncate(pretty(error.details.data), most)}</pre>
+          <>
+            <span className="dim">Data that came with the error</span>
+            <pre className="block">{truncate(pretty(error.details.data), most)}</pre>
+          </>
         )}
         {isOpen && hasDetails && (
           <pre className="block">{pretty({ code: error.code, ...error.details })}</pre>

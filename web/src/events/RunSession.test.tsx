@@ -55,7 +55,7 @@ it("says of a live session who speaks, what waits and what is wrong", async () =
     expect(screen.getByText(text)).toBeDefined();
   await userEvent.click(screen.getByRole("button", { name: "1 protocol problem" }));
   expect(problems).toHaveBeenCalledOnce();
-  await userEvent.click(screen.getByRole("button", { name: "About this session" }));
+  await userEvent.click(screen.getByRole("button", { name: "Session details" }));
   const dialog = within(await screen.findByRole("dialog"));
   expect(dialog.getByText(/Revision 2025-11-25, begun with initialize/)).toBeDefined();
   expect(dialog.getByRole("link", { name: "tools/call" }).getAttribute("href")).toBe(
@@ -73,7 +73,7 @@ it("names all servers of a session that had several, and says that it did not en
   draw(<RunSession runId="run" onProblems={vi.fn()} />);
   expect(screen.getByRole("status").textContent).toBe("mcplens → files, web · 12 messages");
   expect(screen.getByText("Ended unexpectedly")).toBeDefined();
-  await userEvent.click(screen.getByRole("button", { name: "About this session" }));
+  await userEvent.click(screen.getByRole("button", { name: "Session details" }));
   expect(within(await screen.findByRole("dialog")).getByText("mcplens")).toBeDefined();
 });
 

@@ -77,7 +77,7 @@ function Waiting({ one, onGo }: { one: WaitingRequestView; onGo(): void }) {
 function Details({ info, onClose }: { info: RunInfoView; onClose(): void }) {
   const word = info.run.is_live ? "still without an answer" : "without an answer";
   return (
-    <Modal opened size="lg" title="About this session" onClose={onClose}>
+    <Modal opened size="lg" title="Session details" onClose={onClose}>
       <div className="stack">
         <span>
           Revision {info.protocol_version ?? "not negotiated"}
@@ -142,7 +142,7 @@ export function RunSession({ runId, onProblems }: { runId: string; onProblems():
         </Button>
       )}
       <Button variant="default" size="compact-xs" onClick={() => setOpen(true)}>
-        About this session
+        Session details
       </Button>
       {isOpen && <Details info={info} onClose={() => setOpen(false)} />}
     </div>

@@ -164,26 +164,25 @@ export function RawTester({ server, message, isScreen = false }: Props) {
               }
             />
           )}
-          <div className="row wrap" style={{ justifyContent: "flex-end" }}>
-            {linesNote && <span className="dim grow">{linesNote}</span>}
-            <div className={`row wrap ${css.buttons}`}>
-              <Button
-                variant="default"
-                title="Load a ready-made request that every server answers"
-                onClick={() => message.place(initialMessage(server))}
-              >
-                Load {simplestMethod(server)}
-              </Button>
-              <LoadMenu serverId={server_id} calls={calls} onCall={load} onEvent={loadEvent} />
-              <ButtonWithReason
-                disabledReason={isConnected ? null : "The server is not connected"}
-                hint="Ctrl Enter"
-                onClick={() => send(false)}
-              >
-                Send
-              </ButtonWithReason>
-            </div>
+          <div className={`row wrap ${css.buttons}`}>
+            <Button
+              variant="default"
+              title="Load a ready-made request that every server answers"
+              onClick={() => message.place(initialMessage(server))}
+            >
+              Load {simplestMethod(server)}
+            </Button>
+            <LoadMenu serverId={server_id} calls={calls} onCall={load} onEvent={loadEvent} />
+            <ButtonWithReason
+              disabledReason={isConnected ? null : "The server is not connected"}
+              hint="Ctrl Enter"
+              onClick={() => send(false)}
+            >
+              Send
+            </ButtonWithReason>
           </div>
+          {/* Below the buttons: it comes and goes as one types, and they stay. */}
+          {linesNote && <span className="dim">{linesNote}</span>}
         </div>
         <section className={css.reply} aria-label="Reply">
           {current ? (

@@ -29,7 +29,8 @@ function TabLink({ tab, server, place }: TabProps) {
   const isHere = tab.screen === tabScreen(place);
   const hint = hintOf(tab, count);
   return (
-    <Tooltip label={hint} disabled={hint === null}>
+    // After the click it would cover what one came for.
+    <Tooltip label={hint} disabled={hint === null || isHere}>
       <Link
         to={tabPath(tab, server, place)}
         className={isHere ? `${css.tab} active` : css.tab}

@@ -68,6 +68,10 @@ function drawnRow({ event, context, tree, toggle, bar }: Props): DrawnRow {
   };
 }
 
+/** Whether there is nothing beside the name, which may then be as long as it is. */
+const isBare = ({ status, size_bytes, elapsed_s, isPending, preview, bar }: DrawnRow): boolean =>
+  !status.text && size_bytes === 0 && elapsed_s === null && !isPending && !preview && bar === null;
+
 type CellProps = Omit<Props, "bar" | "toggle" | "tree"> & {
   row: DrawnRow;
   tone: string | undefined;
@@ -126,6 +130,7 @@ const Cells = memo(function Cells(props: CellProps) {
       aria-level={isTree ? row.level + 1 : undefined}
       aria-expanded={row.isOpen}
       data-tone={tone}
+      data-bare={isBare(row) || undefined}
       onClick={(click) => onPick(row.event, click)}
       onMouseDown={(press) => {
         // A range of rows is chosen, not of text.
