@@ -92,12 +92,8 @@ _SETTLE = """async () => {
 # These compare each element with what is around it, and cost more than all other rules together.
 # Every screen, menu, question and component is checked by them, in each theme; not each step of
 # each test.
-COSTLY: Final = ("color-contrast", "target-size")
-# The rules of axe in each theme besides: only the one on contrast knows of themes.
-THEMES: Final[dict[Literal["light", "dark"], tuple[str, ...]]] = {
-    "light": COSTLY,
-    "dark": ("color-contrast",),
-}
+_COSTLY: Final = ("color-contrast", "target-size")
+THEMES: Final[tuple[Literal["light", "dark"], ...]] = ("light", "dark")
 _TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 _AXE = """async ([runOnly, rules, within]) =>
   (await axe.run(within, { runOnly, rules, resultTypes: ["violations"], preload: false }))
@@ -219,21 +215,29 @@ class Watched:
     def axe(self, *rules: str, within: str = "html") -> list[str]:
         """Serious and critical findings of axe by these rules, or by all that cost little; each
         with the element that it is about."""
+        if rules:
+            return self._axe({"type": "rule", "values": rules}, {}, within)
+        left_out = {rule: {"enabled": False} for rule in _COSTLY}
+        return self._axe({"type": "tag", "values": _TAGS}, left_out, within)
+
+    def axe_by_all_rules(self, within: str = "html") -> list[str]:
+        return self._axe({"type": "tag", "values": _TAGS}, {}, within)
+
+    def _axe(self, wanted: dict[str, Any], rules: dict[str, Any], within: str) -> list[str]:
         self.settle()
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE.read_text())
-        wanted = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": _TAGS}
-        left_out = {} if rules else {rule: {"enabled": False} for rule in COSTLY}
-        return list(self.page.evaluate(_AXE, [wanted, left_out, within]))
+        return list(self.page.evaluate(_AXE, [wanted, rules, within]))
 
     def axe_in_each_theme(self, name: str, within: str = "html") -> list[str]:
-        """What axe finds by all rules in the light and in the dark theme; the pictures have this
-        name."""
-        found = self.axe(within=within)
-        for theme, rules in THEMES.items():
-            self.page.emulate_media(color_scheme=theme)
-            found += [f"{theme}: {one}" for one in self.axe(*rules, within=within)]
-            self.shoot(f"{name}-{theme}")
+        """What axe finds by all rules in the light theme, and in the dark one by the only rule that
+        knows of themes; the pictures have this name."""
+        self.page.emulate_media(color_scheme="light")
+        found = self.axe_by_all_rules(within)
+        self.shoot(f"{name}-light")
+        self.page.emulate_media(color_scheme="dark")
+        found += [f"dark: {one}" for one in self.axe("color-contrast", within=within)]
+        self.shoot(f"{name}-dark")
         self.page.emulate_media(color_scheme="light")
         return found
 

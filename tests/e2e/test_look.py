@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, expect
 
 from mcplens.web.page import NONCE_MARK, policy
 
-from .browser import COSTLY, ROOT, Watched, watched
+from .browser import ROOT, Watched, watched
 from .site import Site
 
 WEB = ROOT / "web"
@@ -91,7 +91,7 @@ def test_all_tokens_and_components_are_clean_in_each_theme_and_density(
             for density in ("Comfortable", "Compact"):
                 page.get_by_role("radiogroup", name="Density").get_by_text(density).click()
                 expect(page.locator(f"html[data-density={density.lower()}]")).to_be_attached()
-                if found := window.axe() + window.axe(*COSTLY):
+                if found := window.axe_by_all_rules():
                     findings[f"{theme} {density}"] = found
                 page.set_viewport_size({"width": width, "height": 3600})
                 window.shoot(f"look-{theme}-{density}-{width}")

@@ -75,7 +75,11 @@ def assert_nothing_left(folder: Path) -> None:
 
 
 @pytest.mark.timeout(500)
-@pytest.mark.parametrize("suite", SUITES)
+# Servers of fastmcp are tested in test_plugin.py too, and its import takes seconds.
+@pytest.mark.parametrize(
+    "suite",
+    [pytest.param(name, marks=pytest.mark.soak if name == "fastmcp" else ()) for name in SUITES],
+)
 def test_a_suite_keeps_its_assertions_with_the_fixture_of_the_plugin(
     project: pytest.Pytester, suite: str
 ) -> None:
