@@ -186,7 +186,8 @@ class Watched:
 
     def _note_console(self, message: Any) -> None:
         if message.type == "error":
-            self.faults.append(message.text)
+            # Of a response the browser says its status, not what it answers.
+            self.faults.append(f"{message.text} {message.location.get('url', '')}".rstrip())
 
     def enter(self, path: str = "") -> Page:
         """Sign in by the token, as the printed address does, at this path. A page that is in is not
