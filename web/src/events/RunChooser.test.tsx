@@ -3,6 +3,7 @@ import { act, render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { MemoryRouter } from "react-router";
 import { afterEach, expect, it, vi } from "vitest";
+import { useInspector } from "../state/store";
 import { RunChooser } from "./RunChooser";
 
 afterEach(() => vi.unstubAllGlobals());
@@ -57,6 +58,10 @@ it.each([0, 2])("offers to open an earlier session if there are any: %i", async 
       </MemoryRouter>
     </MantineProvider>,
   );
+  // A page that is not signed in yet would be refused, and would never offer any.
+  expect(asked).not.toHaveBeenCalled();
+  const { link } = useInspector.getState();
+  act(() => useInspector.setState({ link: { ...link, state: "open" } }));
   await act(async () => void (await asked.mock.results[0]?.value));
   const button = screen.queryByRole("button", { name: "Open an earlier session" });
   expect(button !== null).toBe(count > 0);

@@ -98,10 +98,12 @@ export function RunChooser({ offer }: { offer?: string }) {
   const others = useOthers(runs);
   const shown = others.find((one) => one.run_id === run);
   const isNameless = run !== null && shown === undefined;
+  // Before that the page may not be signed in yet.
+  const isLinked = useInspector((state) => state.link.state === "open");
   // biome-ignore lint/correctness/useExhaustiveDependencies: an address that names a run needs its name at once
   useEffect(() => {
-    if (isNameless || offer !== undefined) load();
-  }, [run]);
+    if (isLinked && (isNameless || offer !== undefined)) load();
+  }, [run, isLinked]);
   const earlier = shown ? `${serversOf(shown)}, ${formatDateTime(shown.started)}` : "Recorded";
   const label = run === null ? THIS_SESSION : earlier;
   // Without the year and the seconds: a longer button would move the others into another row.
