@@ -110,8 +110,19 @@ def test_a_long_text_says_that_it_is_truncated_and_is_shown_whole(opened: Watche
     expect(row).to_contain_text("…")
     # Nothing spills: what does not fit ends in an ellipsis.
     assert tree.evaluate("tree => tree.scrollWidth <= tree.clientWidth")
+    # It stays under the pointer, beside the buttons that come with it.
+    button = row.get_by_role("button", name="Show all")
+    before = button.bounding_box()
+    button.hover()
+    copy = row.get_by_role("button", name="Copy this value")
+    expect(copy).to_be_visible()
+    assert button.bounding_box() == before
+    beside = copy.bounding_box()
+    assert before
+    assert beside
+    assert before["x"] + before["width"] <= beside["x"]
     opened.shoot("values long text")
-    row.get_by_role("button", name="Show all").click()
+    button.click()
     whole = panel.get_by_label("Whole text in Structured content")
     expect(whole).to_contain_text("The last word.")
     opened.shoot("values whole text")
