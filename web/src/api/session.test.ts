@@ -3,11 +3,6 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { withBasePath } from "./basePath";
 import { signIn } from "./session";
 
-vi.mock("./sessionResume", async (actual) => ({
-  ...(await actual<object>()),
-  saveResumeKey: vi.fn(),
-}));
-
 let answer: (response: Response | Error) => void = () => {};
 
 beforeEach(() => {

@@ -1,14 +1,9 @@
 // @vitest-environment happy-dom
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, type MockInstance, vi } from "vitest";
 import { aHello } from "../testing/views";
 import { tokenOf } from "./session";
-import { resumeSession } from "./sessionResume";
+import * as sessionResume from "./sessionResume";
 import { type BackendLink, encode, Socket } from "./socket";
-
-vi.mock(import("./sessionResume"), async (original) => ({
-  ...(await original()),
-  resumeSession: vi.fn(),
-}));
 
 class Fake {
   sent: string[] = [];
@@ -51,9 +46,11 @@ function answering(status: number, headers: Record<string, string> = ours): void
   );
 }
 
+let resumeSession: MockInstance<typeof sessionResume.resumeSession>;
+
 beforeEach(() => {
   vi.useFakeTimers();
-  vi.mocked(resumeSession).mockReset().mockResolvedValue("no");
+  resumeSession = vi.spyOn(sessionResume, "resumeSession").mockResolvedValue("no");
   answering(204);
 });
 afterEach(() => {
@@ -142,7 +139,7 @@ describe("Socket", () => {
   });
   it("comes back by its key to a backend that was restarted, and tries that once", async () => {
     answering(401);
-    vi.mocked(resumeSession).mockResolvedValue("yes");
+    resumeSession.mockResolvedValue("yes");
     const { socket, fakes, links } = made();
     await socket.start();
     fakes[0]?.onclose?.();
@@ -157,7 +154,7 @@ describe("Socket", () => {
   });
   it("waits when the backend is gone again before it could come back", async () => {
     answering(401);
-    vi.mocked(resumeSession).mockResolvedValueOnce("unknown").mockResolvedValueOnce("yes");
+    resumeSession.mockResolvedValueOnce("unknown").mockResolvedValueOnce("yes");
     const { socket, fakes } = made();
     await socket.start();
     fakes[0]?.onclose?.();

@@ -9,7 +9,7 @@ import { aServer } from "../testing/views";
 import { CompletionField } from "./CompletionField";
 import { remainingLabel } from "./useCompletions";
 
-vi.mock("../state/commands", () => ({ command: vi.fn(), startCall: vi.fn() }));
+vi.mock("../state/commands");
 
 const asked = vi.mocked(command);
 const server = aServer({ capabilities: { completions: {} } });
@@ -44,10 +44,7 @@ const type = async (value: string): Promise<void> => {
 const offered = (): (string | null)[] =>
   screen.queryAllByRole("option", { hidden: true }).map((one) => one.textContent);
 
-beforeEach(() => {
-  vi.useFakeTimers();
-  asked.mockReset();
-});
+beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe("suggestions", () => {

@@ -2,10 +2,10 @@ import { MantineProvider } from "@mantine/core";
 import { act, fireEvent, render, screen } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
 import type { FolderView } from "../api/types";
+import { command } from "../state/commands";
 import { FolderChooser } from "./FolderChooser";
 
-const command = vi.hoisted(() => vi.fn());
-vi.mock("../state/commands", () => ({ command }));
+vi.mock("../state/commands");
 
 const aFolder = (path: string): FolderView => ({
   path,
@@ -17,7 +17,7 @@ const aFolder = (path: string): FolderView => ({
 
 it("offers a folder that is being opened only when it is shown", async () => {
   let answer: (folder: FolderView) => void = () => undefined;
-  command.mockReturnValue(
+  vi.mocked(command).mockReturnValue(
     new Promise<FolderView>((resolve) => {
       answer = resolve;
     }),

@@ -4,16 +4,6 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { parseExactly } from "../values/exactJson";
 import { JsonTree } from "./JsonTree";
 
-// A test's page is not laid out: as many rows as any test wants to see are on its screen.
-vi.mock("@tanstack/react-virtual", () => ({
-  useVirtualizer: ({ count }: { count: number }) => ({
-    getVirtualItems: () =>
-      Array.from({ length: Math.min(count, 30) }, (_, index) => ({ index, start: 0 })),
-    getTotalSize: () => 0,
-    scrollToIndex: () => {},
-  }),
-}));
-
 const shown = (): (string | null)[] =>
   [...document.querySelectorAll('[role="treeitem"]')].map(
     (row) => row.textContent?.replace(/\s/g, "") ?? null,
@@ -28,13 +18,9 @@ const press = (...keys: string[]): void => {
 };
 
 describe("a JSON tree", () => {
-  const written = vi.fn(async (_: string) => {});
+  // Without a height, no row would be drawn.
   beforeEach(() => {
-    written.mockClear();
-    Object.defineProperty(navigator, "clipboard", {
-      value: { writeText: written },
-      configurable: true,
-    });
+    vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(800);
   });
   it("keeps what was closed when its value comes anew, and opens another one afresh", () => {
     const { rerender } = render(view({ a: { b: 1 }, at: 1 }));
@@ -91,6 +77,7 @@ describe("a JSON tree", () => {
     expect(screen.getByText("1 of 1000+")).toBeTruthy();
   });
   it("tells which row is chosen, and copies it by a key", () => {
+    const written = vi.spyOn(navigator.clipboard, "writeText").mockResolvedValue();
     render(view(parseExactly('{"id": 12345678901234567890}').value));
     press("c");
     expect(written).not.toHaveBeenCalled();

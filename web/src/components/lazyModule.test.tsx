@@ -2,11 +2,9 @@ import { MantineProvider } from "@mantine/core";
 import { render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { expect, test, vi } from "vitest";
-import { checkSession } from "../api/session";
+import * as session from "../api/session";
 import { lazyModule, retryLoad, useModule } from "./lazyModule";
 import { ModuleLoading } from "./ModuleLoading";
-
-vi.mock("../api/session", () => ({ checkSession: vi.fn() }));
 
 test("code that does not come is asked for again", async () => {
   let asked = 0;
@@ -33,10 +31,10 @@ test("code that does not come is asked for again", async () => {
 test("code that never comes in this page comes with another one, if mcplens is there", async () => {
   const reload = vi.spyOn(location, "reload").mockImplementation(() => {});
   const loader = lazyModule(() => Promise.reject(new TypeError("no network")));
-  vi.mocked(checkSession).mockResolvedValueOnce("unknown");
+  const checked = vi.spyOn(session, "checkSession").mockResolvedValueOnce("unknown");
   await retryLoad(loader);
   expect(reload).not.toHaveBeenCalled();
-  vi.mocked(checkSession).mockResolvedValueOnce("yes");
+  checked.mockResolvedValueOnce("yes");
   await retryLoad(loader);
   expect(reload).toHaveBeenCalledOnce();
 });

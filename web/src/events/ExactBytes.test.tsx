@@ -3,23 +3,23 @@ import { render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { beforeEach, expect, it, vi } from "vitest";
 import type { WholeEvent } from "../api/types";
+import { command } from "../state/commands";
 import { anEvent } from "../testing/views";
 import { FrameText } from "./FrameText";
+
+vi.mock("../state/commands");
 
 const asked: [string, unknown][] = [];
 let problem: string | null = null;
 
-vi.mock("../state/commands", () => ({
-  command: async (type: string, fields: unknown) => {
-    asked.push([type, fields]);
-    if (problem !== null) throw new Error(problem);
-    return { base64: btoa('{"token":"s3cret"}') };
-  },
-}));
-
 beforeEach(() => {
   asked.length = 0;
   problem = null;
+  vi.mocked(command).mockImplementation(async (type, fields) => {
+    asked.push([type, fields]);
+    if (problem !== null) throw new Error(problem);
+    return { base64: btoa('{"token":"s3cret"}') } as never;
+  });
 });
 
 const aFrame = (part: Partial<WholeEvent> = {}): WholeEvent => ({

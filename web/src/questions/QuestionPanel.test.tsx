@@ -1,14 +1,13 @@
 import { MantineProvider } from "@mantine/core";
 import { fireEvent, render, screen } from "@testing-library/react";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { fetchParams } from "../api/http";
+import * as http from "../api/http";
 import { CommandError } from "../api/socket";
 import type { QuestionView } from "../api/types";
 import { command } from "../state/commands";
 import { QuestionPanel } from "./QuestionPanel";
 
-vi.mock("../state/commands", () => ({ command: vi.fn() }));
-vi.mock("../api/http", () => ({ fetchParams: vi.fn() }));
+vi.mock("../state/commands");
 
 const given = vi.mocked(command);
 
@@ -51,7 +50,6 @@ const press = (name: string): boolean => fireEvent.click(screen.getByRole("butto
 
 describe("what was not sent", () => {
   beforeEach(() => {
-    given.mockReset();
     given.mockResolvedValue(null as never);
   });
 
@@ -107,7 +105,6 @@ describe("what was not sent", () => {
 });
 
 it("an empty response is sent only by who says so", () => {
-  given.mockReset();
   given.mockResolvedValue(null as never);
   ask({ messages: [] });
   expect(screen.queryByRole("button", { name: "Send empty" })).toBeNull();
@@ -127,7 +124,6 @@ describe("Auto-respond", () => {
     ["manual", "Auto-respond (auto)", "auto"],
     ["echo", "Auto-respond", "echo"],
   ])("names who answers where %s is shown", (shown, label, profile) => {
-    given.mockReset();
     given.mockResolvedValue(null as never);
     ask({ messages: [] }, shown);
     press(label);
@@ -138,13 +134,13 @@ describe("Auto-respond", () => {
 describe("a number that a browser cannot hold", () => {
   const asked = '{"messages": [], "maxTokens": 12345678901234567890}';
   it("is shown as it was written", async () => {
-    vi.mocked(fetchParams).mockResolvedValueOnce(asked).mockResolvedValueOnce(asked);
+    const fetchParams = vi.spyOn(http, "fetchParams").mockResolvedValue(asked);
     ask(JSON.parse(asked));
     expect(await screen.findByText("12345678901234567890")).toBeTruthy();
     expect(fetchParams).toHaveBeenCalledWith("demo/sampling-1");
   });
   it("is said to be rounded where that cannot be had", async () => {
-    vi.mocked(fetchParams).mockRejectedValue(new Error("gone"));
+    vi.spyOn(http, "fetchParams").mockRejectedValue(new Error("gone"));
     ask(JSON.parse(asked));
     fireEvent.click(screen.getByText("Whole request"));
     expect(await screen.findByText("Large numbers may be rounded here.")).toBeTruthy();

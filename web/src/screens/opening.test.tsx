@@ -14,7 +14,7 @@ import { Questions } from "./questions/Questions";
 import { ResourcePanel } from "./resources/ResourcePanel";
 import { TaskDetail } from "./tasks/TaskDetail";
 
-vi.mock("../state/commands", () => ({ command: vi.fn(), startCall: vi.fn() }));
+vi.mock("../state/commands");
 
 const started = vi.mocked(startCall);
 
@@ -73,7 +73,6 @@ const know = (...calls: CallView[]): void =>
   });
 
 beforeEach(() => {
-  started.mockReset();
   // As it does: the call is known before the answer is.
   started.mockImplementation((type) => {
     const old = useInspector.getState().calls.get("c1");

@@ -3,15 +3,16 @@ import { render, screen } from "@testing-library/react";
 import { MemoryRouter } from "react-router";
 import { expect, it, vi } from "vitest";
 import type { ServerView } from "../api/types";
+import { useInspector } from "../state/store";
 import { aServer } from "../testing/views";
 import { NotConnected } from "./NotConnected";
 
-vi.mock("../state/commands", () => ({ command: vi.fn() }));
-vi.mock("../state/store", () => ({ useInspector: () => true }));
+vi.mock("../state/commands");
 
 const LINE = "downloading model 40 %";
 
 function show(part: Partial<ServerView>): void {
+  useInspector.setState({ run_id: "run" });
   render(
     <MantineProvider>
       <MemoryRouter>

@@ -1,22 +1,18 @@
 import { beforeEach, expect, it, vi } from "vitest";
+import { command } from "../state/commands";
 import { aServer } from "../testing/views";
+import * as confirmation from "./Confirmation";
+import { restart, restartLabel } from "./connectionActions";
 
-const asked = vi.hoisted(() => vi.fn());
-const confirmed = vi.hoisted(() => vi.fn());
-vi.mock("../state/commands", () => ({ command: asked }));
-vi.mock("./Confirmation", () => ({ askToConfirm: confirmed }));
-vi.mock("@mantine/notifications", () => ({ notifications: { show: vi.fn() } }));
+vi.mock("../state/commands");
 
-const { restart, restartLabel } = await import("./connectionActions");
+const asked = vi.mocked(command);
 
 const STATES = ["CONNECTED", "CONNECTING", "DISCONNECTED", "DISCONNECTING", "ERROR"] as const;
 const given = (): string[] => asked.mock.calls.map(([type]) => type);
 const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
-beforeEach(() => {
-  asked.mockReset().mockResolvedValue(aServer({ state: "DISCONNECTED" }));
-  confirmed.mockReset();
-});
+beforeEach(() => void asked.mockResolvedValue(aServer({ state: "DISCONNECTED" })));
 
 it.each(STATES)("a server that is %s is left and connected", async (state) => {
   restart(aServer({ state }));
@@ -39,6 +35,7 @@ it("is done once where the key is pressed again while the server is being left",
 });
 
 it("shows what starts where the entry has changed to what nobody has confirmed", async () => {
+  const confirmed = vi.spyOn(confirmation, "askToConfirm").mockReturnValue();
   asked.mockResolvedValue(aServer({ needs_confirmation: true }));
   restart(aServer());
   await soon();

@@ -1,37 +1,40 @@
 import { MantineProvider } from "@mantine/core";
 import { act, render, screen } from "@testing-library/react";
 import { MemoryRouter } from "react-router";
-import { beforeEach, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { ListKind, ListView } from "../api/types";
+import { command } from "../state/commands";
 import { emptyInspector, useInspector } from "../state/store";
 import { aServer } from "../testing/views";
 import { Palette } from "./Palette";
 import { closePalette, openPalette } from "./paletteStore";
+
+vi.mock("../state/commands");
 
 interface Asked {
   server_id: string;
   kind: ListKind;
   answer(names: string[]): void;
 }
-const asked = vi.hoisted((): Asked[] => []);
-vi.mock("../state/commands", () => ({
-  command: (type: string, { server_id, kind }: Asked) =>
-    new Promise<ListView>((resolve) => {
-      const answer = (names: string[]): void =>
-        resolve({
-          server_id,
-          kind,
-          start: 0,
-          items: names.map((name) => ({ value: { name }, problem: null })),
-          fetched: 1,
-          next_cursor: null,
-          is_complete: true,
-          dropped: [],
-          change: null,
-        });
-      if (type === "List") asked.push({ server_id, kind, answer });
-    }),
-}));
+const asked: Asked[] = [];
+
+function ask(type: string, { server_id, kind }: Asked): Promise<ListView> {
+  return new Promise((resolve) => {
+    const answer = (names: string[]): void =>
+      resolve({
+        server_id,
+        kind,
+        start: 0,
+        items: names.map((name) => ({ value: { name }, problem: null })),
+        fetched: 1,
+        next_cursor: null,
+        is_complete: true,
+        dropped: [],
+        change: null,
+      });
+    if (type === "List") asked.push({ server_id, kind, answer });
+  });
+}
 
 const summary = (kind: ListKind, count: number) => ({
   kind,
@@ -55,7 +58,11 @@ const put = (...lists: ReturnType<typeof summary>[]): void =>
     ]),
   });
 
-beforeEach(() => vi.stubGlobal("fetch", () => Promise.reject(new Error("no backend"))));
+beforeEach(() => {
+  vi.mocked(command).mockImplementation(ask as never);
+  vi.stubGlobal("fetch", () => Promise.reject(new Error("no backend")));
+});
+afterEach(() => void act(closePalette));
 
 it("fetches the lists of connected servers once, and says so until they are there", async () => {
   put();

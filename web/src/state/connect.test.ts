@@ -1,15 +1,12 @@
-// @vitest-environment happy-dom
+import { notifications } from "@mantine/notifications";
 import { beforeEach, expect, it, vi } from "vitest";
 import type { ServerView } from "../api/types";
 import { aCall, aServer } from "../testing/views";
-import { emptyInspector, useInspector } from "./store";
+import { command } from "./commands";
+import { connect, resend } from "./connect";
+import { useInspector } from "./store";
 
-const asked = vi.hoisted(() => vi.fn());
-const shown = vi.hoisted(() => vi.fn());
-vi.mock("./commands", () => ({ command: asked }));
-vi.mock("@mantine/notifications", () => ({ notifications: { show: shown } }));
-
-const { connect, resend } = await import("./connect");
+vi.mock("./commands");
 
 const say = (part: Partial<ServerView>): void =>
   useInspector.setState({ servers: new Map([["demo", aServer(part)]]) });
@@ -25,9 +22,7 @@ const retry = { count: 1, most: 3, at: 9 };
 const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
 beforeEach(() => {
-  useInspector.setState(emptyInspector());
-  asked.mockReset().mockResolvedValue(aServer({ state: "CONNECTING", since: 5 }));
-  shown.mockReset();
+  vi.mocked(command).mockResolvedValue(aServer({ state: "CONNECTING", since: 5 }));
 });
 
 it("is not taken in by the connection before, which the store still has", async () => {
@@ -35,7 +30,7 @@ it("is not taken in by the connection before, which the store still has", async 
   const done = vi.fn();
   void connect("demo").then(done);
   await soon();
-  expect(asked).toHaveBeenCalledWith("Connect", { server_id: "demo" });
+  expect(command).toHaveBeenCalledWith("Connect", { server_id: "demo" });
   say({ state: "DISCONNECTED", since: 4 });
   await soon();
   expect(done).not.toHaveBeenCalled();
@@ -62,6 +57,7 @@ it("waits for the attempts that follow, and sends then", async () => {
 it("says that nothing was sent when it was given up", async () => {
   say({ state: "DISCONNECTED", since: 1 });
   const send = vi.fn(async () => aCall());
+  const shown = vi.spyOn(notifications, "show");
   const sent = resend("demo", send);
   await soon();
   say({ state: "DISCONNECTED", since: 6, error });

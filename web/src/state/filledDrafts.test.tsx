@@ -5,7 +5,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import { readDraft, useDraft, writeDraft } from "./browserStorage";
 import { fillDrafts } from "./filledDrafts";
 
-vi.mock("./commands", () => ({ socket: {} }));
+vi.mock("./commands");
 
 afterEach(() => {
   notifications.clean();

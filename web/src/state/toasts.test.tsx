@@ -3,10 +3,10 @@ import { Notifications, notifications } from "@mantine/notifications";
 import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { CommandError } from "../api/socket";
+import { socket } from "./commands";
 import { withWaitingToast } from "./toasts";
 
-const abandon = vi.hoisted(() => vi.fn());
-vi.mock("./commands", () => ({ socket: { abandon } }));
+vi.mock("./commands");
 
 beforeEach(() => {
   vi.useFakeTimers({ shouldAdvanceTime: true });
@@ -19,7 +19,6 @@ beforeEach(() => {
 afterEach(() => {
   notifications.clean();
   cleanup();
-  vi.restoreAllMocks();
   vi.useRealTimers();
 });
 
@@ -48,7 +47,7 @@ it("names what it waits for, and tells no failure of what was cancelled", async 
   await act(() => vi.advanceTimersByTimeAsync(1100));
   expect(screen.getByText(/Waiting for news since \d\d:\d\d:\d\d/)).toBeTruthy();
   fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
-  expect(abandon).toHaveBeenCalledWith(work);
+  expect(socket.abandon).toHaveBeenCalledWith(work);
   const shown = vi.spyOn(notifications, "show");
   await act(async () => fail(cancelled));
   expect(await done).toBeNull();

@@ -10,7 +10,7 @@ import { aServer } from "../../testing/views";
 import { displayState, stateLabel } from "../../values/serverState";
 import { Auth } from "./Auth";
 
-vi.mock("../../state/commands", () => ({ command: vi.fn() }));
+vi.mock("../../state/commands");
 
 const sent = vi.mocked(command);
 
@@ -90,10 +90,7 @@ function show(auth: AuthView | null, state: Parameters<typeof closed>[1] = "DISC
   );
 }
 
-beforeEach(() => {
-  sent.mockReset();
-  sent.mockResolvedValue(null as never);
-});
+beforeEach(() => void sent.mockResolvedValue(null as never));
 
 it("names the site that a link opens, and opens it without a way back", () => {
   show(WAITING, "CONNECTING");

@@ -3,17 +3,15 @@ import { fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { MemoryRouter } from "react-router";
 import { expect, it, vi } from "vitest";
 import { startCall } from "../../state/commands";
-import { aServer } from "../../testing/views";
+import { aCall, aServer } from "../../testing/views";
 import { PromptPanel } from "./PromptPanel";
 
-vi.mock("../../state/commands", () => ({
-  command: vi.fn(),
-  startCall: vi.fn(async () => ({ call_id: "c1" })),
-}));
+vi.mock("../../state/commands");
 
 const press = (name: string): boolean => fireEvent.click(screen.getByRole("button", { name }));
 
 it("a prompt is asked for without what it requires only by who says so", async () => {
+  vi.mocked(startCall).mockResolvedValue(aCall());
   const prompt = {
     name: "translate",
     arguments: [

@@ -1,13 +1,13 @@
 import { MantineProvider } from "@mantine/core";
 import { render, screen } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
+import { command } from "../../state/commands";
 import { ServerDialog } from "./ServerDialog";
 
-vi.mock("../../state/commands", () => ({
-  command: () => Promise.reject(new Error("there is no server 'gone'")),
-}));
+vi.mock("../../state/commands");
 
 it("offers no form to save over an entry that could not be read", async () => {
+  vi.mocked(command).mockRejectedValue(new Error("there is no server 'gone'"));
   render(
     <MantineProvider>
       <ServerDialog edited={{ server_id: "gone", isCopy: false }} onClose={() => undefined} />

@@ -4,7 +4,10 @@ import userEvent from "@testing-library/user-event";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { CommandError } from "../../api/socket";
 import type { EntryView } from "../../api/types";
+import { command } from "../../state/commands";
 import { ServerDialog } from "./ServerDialog";
+
+vi.mock("../../state/commands");
 
 const MASK = "‹masked, 6 characters›";
 const ENTRY: EntryView = {
@@ -15,23 +18,21 @@ const ENTRY: EntryView = {
 const asked: [string, Record<string, unknown>][] = [];
 let refused: { key: string; text: string }[] | null = null;
 
-vi.mock("../../state/commands", () => ({
-  command: async (type: string, fields: Record<string, unknown>) => {
-    asked.push([type, fields]);
-    if (type === "ServerEntryOf") return ENTRY;
-    if (type === "RevealSecret") return { value: "s3cret" };
-    if (refused)
-      throw new CommandError({
-        code: "CONFIGURATION_INVALID",
-        message: "refused",
-        category: "connection",
-        retryable: false,
-        details: { fields: refused },
-        helpUrl: "/docs/errors/configuration-invalid",
-      });
-    return { path: "mcp.json", backup: null, servers: ["mine"] };
-  },
-}));
+async function answer(type: string, fields: Record<string, unknown>): Promise<object> {
+  asked.push([type, fields]);
+  if (type === "ServerEntryOf") return ENTRY;
+  if (type === "RevealSecret") return { value: "s3cret" };
+  if (refused)
+    throw new CommandError({
+      code: "CONFIGURATION_INVALID",
+      message: "refused",
+      category: "connection",
+      retryable: false,
+      details: { fields: refused },
+      helpUrl: "/docs/errors/configuration-invalid",
+    });
+  return { path: "mcp.json", backup: null, servers: ["mine"] };
+}
 
 const saved = () => asked.filter(([type]) => type === "ServerEdit").map(([, fields]) => fields.raw);
 const click = (name: string) => userEvent.click(screen.getByRole("button", { name }));
@@ -39,7 +40,7 @@ const click = (name: string) => userEvent.click(screen.getByRole("button", { nam
 beforeEach(async () => {
   asked.length = 0;
   refused = null;
-  sessionStorage.clear();
+  vi.mocked(command).mockImplementation(answer as never);
   render(
     <MantineProvider env="test">
       <ServerDialog edited={{ server_id: "mine", isCopy: false }} onClose={() => undefined} />

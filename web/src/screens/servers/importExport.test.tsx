@@ -1,37 +1,33 @@
 import { MantineProvider } from "@mantine/core";
 import { render, screen, within } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import { expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import type { ExportView, FoundView, ServerExport } from "../../api/types";
+import * as download from "../../components/download";
+import { command } from "../../state/commands";
+import { useInspector } from "../../state/store";
 import { aServer } from "../../testing/views";
 import { ExportServers } from "./ExportServers";
 import { FoundServerList } from "./FoundServerList";
 
-const downloaded: string[] = [];
-vi.mock("../../components/download", () => ({
-  downloadFile: (text: string) => downloaded.push(text),
-}));
-vi.mock("../../state/store", () => ({
-  useInspector: (pick: (state: object) => unknown) =>
-    pick({
-      servers: new Map([
-        [
-          "mine",
-          aServer({ server_id: "mine", source: { kind: "mcplens", path: "x", scope: "user" } }),
-        ],
-      ]),
-    }),
-}));
-vi.mock("../../state/commands", () => ({
-  command: async (_: string, { shape }: ServerExport): Promise<ExportView> => ({
-    text: shape,
-    remarks:
-      shape === "mcplens"
-        ? []
-        : [{ server: "mine", text: "VS Code has no equivalent of maxRetries" }],
-    secret_count: 0,
-  }),
-}));
+vi.mock("../../state/commands");
+
+const exported = async (_: string, { shape }: ServerExport): Promise<ExportView> => ({
+  text: shape,
+  remarks:
+    shape === "mcplens"
+      ? []
+      : [{ server: "mine", text: "VS Code has no equivalent of maxRetries" }],
+  secret_count: 0,
+});
+
+beforeEach(() => {
+  vi.mocked(command).mockImplementation(exported as never);
+  const source = { kind: "mcplens", path: "x", scope: "user" };
+  useInspector.setState({
+    servers: new Map([["mine", aServer({ server_id: "mine", source })]]),
+  });
+});
 
 const PATH = "/home/me/.claude.json";
 
@@ -86,6 +82,7 @@ it("offers servers of one name apart, and says of each what is wrong", () => {
 });
 
 it("says before the download what a format cannot hold, by server and key", async () => {
+  const downloaded = vi.spyOn(download, "downloadFile").mockReturnValue();
   render(
     <MantineProvider env="test">
       <ExportServers />
@@ -97,7 +94,7 @@ it("says before the download what a format cannot hold, by server and key", asyn
   await userEvent.click(within(dialog).getByRole("combobox", { name: "For" }));
   await userEvent.click(screen.getByRole("option", { name: "VS Code" }));
   expect(await within(dialog).findByText(/no equivalent of maxRetries/)).toBeTruthy();
-  expect(downloaded).toEqual([]);
+  expect(downloaded).not.toHaveBeenCalled();
   await userEvent.click(within(dialog).getByRole("button", { name: "Download mcp.vscode.json" }));
-  expect(downloaded).toEqual(["vscode"]);
+  expect(downloaded.mock.calls.map(([text]) => text)).toEqual(["vscode"]);
 });

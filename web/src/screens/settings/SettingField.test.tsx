@@ -3,23 +3,22 @@ import { render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { expect, it, vi } from "vitest";
 import { CommandError } from "../../api/socket";
+import { command } from "../../state/commands";
 import { SettingField } from "./SettingField";
 
-vi.mock("../../state/commands", () => ({
-  command: () =>
-    Promise.reject(
-      new CommandError({
-        code: "CONFIGURATION_INVALID",
-        message: "taskTtlSeconds: must be 1 or more",
-        category: "connection",
-        retryable: false,
-        details: { fields: [{ key: "taskTtlSeconds", text: "must be 1 or more" }] },
-        helpUrl: "/docs/errors/configuration-invalid",
-      }),
-    ),
-}));
+vi.mock("../../state/commands");
 
 it("says at a setting's field that it was refused, and keeps what was typed", async () => {
+  vi.mocked(command).mockRejectedValue(
+    new CommandError({
+      code: "CONFIGURATION_INVALID",
+      message: "taskTtlSeconds: must be 1 or more",
+      category: "connection",
+      retryable: false,
+      details: { fields: [{ key: "taskTtlSeconds", text: "must be 1 or more" }] },
+      helpUrl: "/docs/errors/configuration-invalid",
+    }),
+  );
   const setting = {
     name: "taskTtlSeconds",
     description: "",

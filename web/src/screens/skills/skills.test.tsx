@@ -1,7 +1,7 @@
 import { MantineProvider } from "@mantine/core";
 import { act, fireEvent, render, screen, within } from "@testing-library/react";
 import { Link, MemoryRouter } from "react-router";
-import { beforeEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { FileVerdict, SkillFileView, SkillListView, SkillView } from "../../api/types";
 import { isTabShown, TABS } from "../../shell/tabs";
 import { command } from "../../state/commands";
@@ -10,7 +10,7 @@ import { aServer } from "../../testing/views";
 import { Skills } from "./Skills";
 import { statusOfSkill } from "./skillStatus";
 
-vi.mock("../../state/commands", () => ({ command: vi.fn() }));
+vi.mock("../../state/commands");
 
 const sent = vi.mocked(command);
 const URI = "skill://a/notes/SKILL.md";
@@ -91,10 +91,6 @@ function show(skill: SkillView, item = ""): void {
     </MantineProvider>,
   );
 }
-
-beforeEach(() => {
-  sent.mockReset();
-});
 
 it("lists skills and reads nothing of them", async () => {
   show(aSkill(), URI);

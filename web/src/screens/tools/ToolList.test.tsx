@@ -1,38 +1,17 @@
 import { MantineProvider } from "@mantine/core";
 import { render, screen } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
-import type { ReactNode } from "react";
 import { MemoryRouter } from "react-router";
 import { beforeEach, expect, it, vi } from "vitest";
 import { type Item, itemOf } from "../../state/items";
+import * as lists from "../../state/lists";
 import { emptyInspector, useInspector } from "../../state/store";
 import { aServer } from "../../testing/views";
 import { ToolList } from "./ToolList";
 import type { Tool } from "./toolHints";
 import { biggestFirst, sizeOf, sizeOfAll, tokenEstimate } from "./toolSize";
 
-const listed = vi.hoisted(() => ({ items: [] as unknown[] }));
-vi.mock("../../state/lists", async (actual) => ({
-  ...(await actual<object>()),
-  useList: () => ({
-    items: listed.items,
-    count: listed.items.length,
-    fetched: 1,
-    isLoading: false,
-    error: null,
-    summary: null,
-    isThere: true,
-  }),
-}));
-// No row has a height here, so that the list would draw none.
-vi.mock("../../components/VirtualList", () => ({
-  VirtualList: ({ items, render }: { items: Item<Tool>[]; render(item: Item<Tool>): ReactNode }) =>
-    items.map((one) => (
-      <div key={one.key} role="option" aria-selected={false} tabIndex={-1}>
-        {render(one)}
-      </div>
-    )),
-}));
+let listed: Item<Tool>[] = [];
 
 const item = (value: object, at = 0): Item<Tool> =>
   itemOf("tools", { value, problem: null } as never, at) as Item<Tool>;
@@ -59,8 +38,19 @@ function open(chosen: string | null = null) {
 }
 
 beforeEach(() => {
-  sessionStorage.clear();
-  listed.items = TOOLS.map(item);
+  listed = TOOLS.map(item);
+  // Without a height, the list would draw no row.
+  vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(800);
+  vi.spyOn(lists, "useList").mockImplementation(() => ({
+    items: listed,
+    count: listed.length,
+    fetched: 1,
+    change: null,
+    isLoading: false,
+    error: null,
+    summary: null,
+    isThere: true,
+  }));
 });
 
 const chip = (name: string) => screen.getByRole("button", { name: new RegExp(`^${name}`) });
@@ -104,7 +94,7 @@ it("drops the tags when a tool is opened that they hide", async () => {
 });
 
 it("has no tags where no tool says anything", () => {
-  listed.items = [item({ name: "plain" })];
+  listed = [item({ name: "plain" })];
   open();
   expect(screen.queryByRole("group", { name: "Filter tools" })).toBeNull();
 });

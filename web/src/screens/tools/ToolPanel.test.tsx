@@ -2,29 +2,24 @@ import { MantineProvider } from "@mantine/core";
 import { fireEvent, render, screen } from "@testing-library/react";
 import { MemoryRouter } from "react-router";
 import { expect, it, vi } from "vitest";
+import * as result from "../../calls/ResultView";
+import * as editor from "../../forms/ArgumentsEditor";
+import { command } from "../../state/commands";
 import { emptyInspector, useInspector } from "../../state/store";
 import { aCall, aServer } from "../../testing/views";
 import { ToolPanel } from "./ToolPanel";
 
-const drawn = vi.hoisted(() => vi.fn());
-vi.mock("../../state/commands", () => ({ command: async () => [], startCall: vi.fn() }));
-vi.mock("../../calls/ResultView", () => ({
-  ResultView: () => {
-    drawn();
-    return <p>The result</p>;
-  },
-}));
-vi.mock("../../forms/ArgumentsEditor", () => ({
-  NO_ARGUMENTS: { text: null, mode: "form" },
-  ArgumentsEditor: ({ value, onChange }: { value: object; onChange(value: object): void }) => (
+vi.mock("../../state/commands");
+
+it("draws the result once, whatever is typed beside it", () => {
+  vi.mocked(command).mockResolvedValue([] as never);
+  const drawn = vi.spyOn(result, "ResultView").mockReturnValue(<p>The result</p>);
+  vi.spyOn(editor, "ArgumentsEditor").mockImplementation(({ value, onChange }) => (
     <input
       aria-label="Arguments"
       onChange={(event) => onChange({ ...value, text: event.currentTarget.value })}
     />
-  ),
-}));
-
-it("draws the result once, whatever is typed beside it", () => {
+  ));
   const calls = new Map([["c1", aCall({ is_error: true })]]);
   useInspector.setState({ ...emptyInspector(), calls });
   render(
