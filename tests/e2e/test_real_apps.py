@@ -70,6 +70,7 @@ def test_the_vanilla_app_calls_messages_logs_and_links(browser: Browser, real: S
         window.shoot("app vanilla")
 
 
+@pytest.mark.soak
 def test_a_pdf_of_this_computer_is_shown_by_the_reference_host(
     browser: Browser, real: Site
 ) -> None:

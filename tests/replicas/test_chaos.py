@@ -32,7 +32,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize(
     ("seconds", "clients"),
     [
-        pytest.param(60.0, 30, marks=[pytest.mark.slow, pytest.mark.timeout(300)], id="short"),
+        pytest.param(30.0, 30, marks=[pytest.mark.slow, pytest.mark.timeout(300)], id="short"),
         pytest.param(
             float(os.environ.get("MCPLENS_FAULTS_S", "600")), 200, marks=pytest.mark.soak, id="long"
         ),

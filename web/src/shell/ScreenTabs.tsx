@@ -37,7 +37,6 @@ function TabLink({ tab, server, place }: TabProps) {
         data-global={tab.isGlobal}
         aria-current={isHere ? "page" : undefined}
       >
-        <Icon name={tab.icon} size={14} />
         <span className={css.label} data-label={tab.label}>
           {tab.label}
         </span>
