@@ -14,14 +14,14 @@ def ended(elapsed_s: float, status: str = "completed", method: str = "tools/call
     )
 
 
-def test_requests_errors_and_bytes_are_counted_and_pings_and_handshakes_are_not_requests() -> None:
+def test_requests_errors_and_bytes_are_counted_but_no_pings_handshakes_and_streams() -> None:
     kept = ServerStatistics()
     assert kept.percentile_s(0.5) is None
     sent = FrameSent(message=MESSAGE, size_bytes=10, exchange_id=None, request_seq=None)
     came = FrameReceived(message=MESSAGE, size_bytes=30, exchange_id=None, request_seq=None)
     assert not kept.handle_event(sent)
     assert not kept.handle_event(came)
-    for method in ("ping", "initialize", "server/discover"):
+    for method in ("ping", "initialize", "server/discover", "subscriptions/listen"):
         assert not kept.handle_event(ended(9, method=method))
     assert kept.handle_event(ended(0.1))
     assert kept.handle_event(ended(0.2, "cancelled"))

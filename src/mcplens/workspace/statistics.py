@@ -1,8 +1,8 @@
 """What the traffic of a server adds up to: requests, errors, durations, bytes, reconnects.
 
 Each server of the workspace keeps one from its events, since mcplens started; bounded, whatever the
-traffic. Pings and the handshake are left out; a tool that failed is an error. Shown on the server's
-card and in Info.
+traffic. Pings, the handshake and subscription streams are left out; a tool that failed is an error.
+Shown on the server's card and in Info.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from mcplens.protocol.tool_failures import tool_failure
 # Enough for a percentile that means something, and a few kilobytes.
 _KEPT: Final = 200
 _MOST_CHARACTERS: Final = 300
-# What nobody asked for: a start of half a second would be the p95 of the first hundred calls.
-_UNCOUNTED: Final = ("ping", "initialize", "server/discover")
+# What nobody asked for: a start of half a second would be the p95 of the first hundred calls, and a
+# stream lasts as long as the connection.
+_UNCOUNTED: Final = ("ping", "initialize", "server/discover", "subscriptions/listen")
 # How a request can end without an error.
 _FINE: Final = ("completed", "cancelled")
 

@@ -2408,7 +2408,8 @@ export interface SourceView {
 }
 
 /**
- * What the traffic adds up to since mcplens started, without pings and handshakes.
+ * What the traffic adds up to since mcplens started, without pings, handshakes and
+ * subscription streams.
  *
  * The percentiles are of the newest 200 requests; `recent` has the newest of them, the oldest
  * first.

@@ -30,7 +30,8 @@ class LastErrorView(msgspec.Struct, frozen=True):
 
 
 class StatisticsView(msgspec.Struct, frozen=True, kw_only=True):
-    """What the traffic adds up to since mcplens started, without pings and handshakes.
+    """What the traffic adds up to since mcplens started, without pings, handshakes and
+    subscription streams.
 
     The percentiles are of the newest 200 requests; `recent` has the newest of them, the oldest
     first.

@@ -196,7 +196,8 @@ export function PromptPanel(props: Props) {
         <CallPanel key={current.call_id} call={current} onRepeated={show} choice={choice} />
       ) : (
         <EmptyState icon="prompts" title="No messages yet">
-          Fill in the arguments and get the messages of this prompt.
+          {prompt.arguments.length > 0 ? "Fill in the arguments, then get" : "Get"} the messages of
+          this prompt.
         </EmptyState>
       )}
     </div>

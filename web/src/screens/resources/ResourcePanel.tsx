@@ -202,9 +202,16 @@ export function ResourcePanel(props: Props) {
         </h2>
         {shown && <CallFacts call={shown} choice={choice} />}
         <div className="actions">
-          <SubscribeSwitch server={server} uri={uri} isOn={followed !== undefined} />
-          <ReadAgain isConnected={isConnected} onRead={() => void read()} />
-          {shown && <CallActions call={shown} />}
+          {/* On a phone each group is a row. */}
+          <div className="row">
+            <SubscribeSwitch server={server} uri={uri} isOn={followed !== undefined} />
+            <ReadAgain isConnected={isConnected} onRead={() => void read()} />
+          </div>
+          {shown && (
+            <div className="row">
+              <CallActions call={shown} />
+            </div>
+          )}
         </div>
       </div>
       <div className={css.about}>

@@ -116,7 +116,10 @@ export function StatisticsSection({ server }: { server: ServerView }) {
   return (
     <section className="stack tight" aria-label="Requests since mcplens started">
       <h2 className="section-title">Requests since mcplens started</h2>
-      <p className="dim">Lists and polling of mcplens's own included, pings and handshakes not</p>
+      <p className="dim">
+        Including mcplens's own lists and polling; without pings, handshakes and subscription
+        streams
+      </p>
       <Plot statistics={statistics} isLarge />
       <dl className="facts">
         {facts.map(([name, value]) =>

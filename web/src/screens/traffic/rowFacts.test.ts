@@ -195,6 +195,8 @@ describe("a status", () => {
     expect(sizeOf(row(1), context)).toBe(77);
     const frames = ring.items.filter(({ kind }) => kind !== "QuestionClosed");
     expect(drawn(frames)).toEqual([1, 4, 8]);
+    const rows = ring.items.filter((one) => one.status === "request");
+    expect(summaryOf(rows, context)).toMatchObject({ requests: 2, errors: 1 });
   });
 });
 

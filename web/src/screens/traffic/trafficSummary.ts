@@ -34,9 +34,10 @@ export function summaryOf(rows: EventView[], context: RowContext): TrafficSummar
   for (const row of rows) {
     for (const event of eventsOf(row, context)) size_bytes += event.size_bytes;
     const isRequest = isCounted(row, paired);
-    // One by one, the row of the answer says that it failed.
+    // One by one, the row of the answer says that it failed; a call of several rounds failed in the
+    // last of them, which has a row of its own.
     const { tone } = statusOf(row, context);
-    if (tone === "bad") errors += 1;
+    if (tone === "bad" && context.ring.links.lastRoundOf(row) === row) errors += 1;
     if (!isRequest) continue;
     requests += 1;
     if (isPendingRow(row, paired)) waiting += 1;
