@@ -134,6 +134,12 @@ def test_a_ready_made_ping_is_sent_and_the_way_back_leads_to_what_is_looked_for(
     page.get_by_role("link", name="Show in Traffic").click()
     expect(page).to_have_url(re.compile(r"/s/demo/traffic/\d+$"))
     expect(page.get_by_role("row", selected=True)).to_contain_text("ping")
+    # Of what failed, the answer says why.
+    window.switch("/s/demo/raw")
+    send(page, request("x", "no/such"))
+    expect(page.get_by_label("Call of no/such")).to_contain_text("Error reply")
+    page.get_by_role("link", name="Show in Traffic").click()
+    expect(page.get_by_role("radio", name="Answer")).to_be_checked()
     window.assert_clean()
 
 

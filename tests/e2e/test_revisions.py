@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from .browser import Watched, watched
+from .browser import Watched, retype, watched
 from .pair import connect
 from .site import Site, configure, demo_over_http, site
 
@@ -97,6 +97,16 @@ def test_the_raw_tester_begins_with_what_a_stateless_server_answers(
     editor.press("Control+Enter")
     # Its own complaint: it took the request for one of a client that it knows.
     expect(page.get_by_label("Call of mcplens/shout")).to_contain_text("text is missing")
+    # Without the envelope it would take the request for one of an older client.
+    retype(editor, '{"jsonrpc": "2.0", "id": 77, "method": "tools/list"}')
+    note = page.get_by_text("this one does not")
+    expect(note).to_be_visible()
+    assert window.axe() == []
+    window.shoot(f"raw-envelope-{name}")
+    page.get_by_role("button", name="Add it").click()
+    expect(note).to_be_hidden()
+    editor.press("Control+Enter")
+    expect(page.get_by_label("Call of tools/list")).to_contain_text("inputSchema")
     window.assert_clean()
 
 

@@ -62,13 +62,19 @@ function CopyAs({ call }: { call: CallView }) {
   );
 }
 
-/** Leads to the messages of a call: its last request is open there, or the answer if it failed. */
-function MessagesLink({ call }: { call: CallView }) {
-  const asked = call.request_seqs.at(-1);
-  const seq = useSyncExternalStore(ring.subscribe, () => {
-    const request = call.error && asked !== undefined ? ring.find(asked) : undefined;
+/** The message of a call to show first: its last request, or the answer if it failed. */
+export function useShownMessage(call: CallView | undefined): number | undefined {
+  const asked = call?.request_seqs.at(-1);
+  const isFailed = call !== undefined && (call.error !== null || call.is_error);
+  return useSyncExternalStore(ring.subscribe, () => {
+    const request = isFailed && asked !== undefined ? ring.find(asked) : undefined;
     return (request && ring.links.answerOf(request)?.seq) ?? asked;
   });
+}
+
+/** Leads to the messages of a call. */
+function MessagesLink({ call }: { call: CallView }) {
+  const seq = useShownMessage(call);
   return (
     <Tooltip label="Messages of this call in Traffic">
       <Link className={css.link} to={pathToCallTraffic(call, seq)}>

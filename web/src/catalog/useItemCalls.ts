@@ -7,6 +7,8 @@ import { useInspector } from "../state/store";
 interface Calls {
   calls: CallView[];
   current: CallView | null;
+  /** Whether the address names a call. */
+  isNamed: boolean;
   show(callId: string): void;
   /** From now on show the newest call, whatever the address names. */
   showNewest(): void;
@@ -39,7 +41,7 @@ export function useItemCalls(serverId: string, kind: CallView["kind"], key: stri
     const { call: _, ...rest } = fromQuery(query);
     if (wanted) setQuery(rest, { replace: true });
   };
-  return { calls, current, show, showNewest };
+  return { calls, current, isNamed: wanted !== null, show, showNewest };
 }
 
 /** Whether anything of this kind was called on a server. */

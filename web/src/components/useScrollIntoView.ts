@@ -1,10 +1,16 @@
 // Scrolls new content into view.
 import { type RefObject, useEffect, useRef } from "react";
 
-/** For an element that shows the item with this key: a changed key scrolls to it. */
-export function useScrollIntoView(key: string | undefined): RefObject<HTMLDivElement | null> {
+/**
+ * For an element that shows the item with this key: a changed key scrolls to it, and so does the
+ * first one if the address names it.
+ */
+export function useScrollIntoView(
+  key: string | undefined,
+  isNamed: boolean,
+): RefObject<HTMLDivElement | null> {
   const place = useRef<HTMLDivElement>(null);
-  const former = useRef(key);
+  const former = useRef(isNamed ? undefined : key);
   useEffect(() => {
     if (key !== undefined && former.current !== key)
       place.current?.scrollIntoView?.({ block: "nearest" });

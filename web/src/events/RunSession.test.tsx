@@ -49,7 +49,7 @@ it("says of a live session who speaks, what waits and what is wrong", async () =
   const problems = vi.fn();
   draw(<RunSession runId="run" onProblems={problems} />);
   expect(screen.getByRole("status").textContent).toBe(
-    "claude 1.2 → fs 1.2 · MCP 2025-11-25 · 12 messages",
+    "claude 1.2 → files · MCP 2025-11-25 · 12 messages",
   );
   for (const text of ["Live", "1 without an answer", "1 question waits", "1 protocol problem"])
     expect(screen.getByText(text)).toBeDefined();

@@ -122,7 +122,7 @@ export function RunSession({ runId, onProblems }: { runId: string; onProblems():
       )}
       <span className="cut" role="status">
         {nameOf(info.client, "mcplens")} →{" "}
-        {isOfOne ? nameOf(info.server, info.run.servers.join(", ")) : info.run.servers.join(", ")}
+        {info.run.servers.join(", ") || nameOf(info.server, "no server")}
         {isOfOne && info.protocol_version && ` · MCP ${info.protocol_version}`} ·{" "}
         {pluralize(info.message_count, "message")}
       </span>

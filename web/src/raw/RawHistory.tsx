@@ -34,7 +34,7 @@ export function LoadMenu({ serverId, calls, onCall, onEvent }: MenuProps) {
         </Button>
       </Menu.Target>
       <Menu.Dropdown style={{ maxHeight: 360, maxWidth: "92vw", overflow: "auto" }}>
-        {calls.length > 0 && <Menu.Label>All requests of this session</Menu.Label>}
+        {calls.length > 0 && <Menu.Label>Calls of this session</Menu.Label>}
         {calls.slice(0, most).map((call) => (
           <Menu.Item key={call.call_id} onClick={() => onCall(call)}>
             <span className="mono">{formatTime(call.started, false)}</span> {call.method || "raw"}{" "}

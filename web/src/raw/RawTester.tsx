@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Link } from "react-router";
 import { fetchEvent, fetchRequest } from "../api/http";
 import type { CallView, EventView, ServerView } from "../api/types";
+import { useShownMessage } from "../calls/CallActions";
 import { CallPanel } from "../calls/CallPanel";
 import { asJsonRpc } from "../calls/copyAs";
 import { ButtonWithReason } from "../components/ButtonWithReason";
@@ -16,12 +17,13 @@ import { KeyValueFields } from "../components/KeyValueFields";
 import { useRunShortcut } from "../components/useRunShortcut";
 import { lastPath, withoutLink } from "../state/lastVisited";
 import { pathTo, useOrigin } from "../state/navigation";
-import { takesHeaders } from "../state/protocol";
+import { lacksEnvelope, takesHeaders, withEnvelope } from "../state/protocol";
 import { initialMessage, type RawDraft, restoreHeaders, simplestMethod } from "../state/rawDraft";
 import { withErrorToast } from "../state/toasts";
 import { maskedKeys } from "../state/wholeEvent";
-import { parseExactly } from "../values/exactJson";
-import { parseJson } from "../values/json";
+import { parseExactly, tryParseExactly } from "../values/exactJson";
+import { parseJson, pretty } from "../values/json";
+import { fieldsOf } from "../values/jsonObject";
 import { LoadMenu, RawHistory } from "./RawHistory";
 import css from "./RawTester.module.css";
 import { isRefusedRequest, lineBreakNote, useRawCalls, useRawRequest } from "./rawRequests";
@@ -87,6 +89,29 @@ function Remarks({ text, missing }: { text: string; missing: string[] }) {
   );
 }
 
+/** A server takes a request without these fields for one of a client of an older revision. */
+function EnvelopeNote({ server, message }: { server: ServerView; message: RawDraft }) {
+  const parsed = tryParseExactly(message.text);
+  if (!parsed.ok || !lacksEnvelope(parsed.value, server)) return null;
+  const request = fieldsOf(parsed.value);
+  const params = withEnvelope(request.params ?? {}, server, "mcplens");
+  return (
+    <span className="row wrap dim">
+      <span>
+        Requests of {server.protocol_version} name it in <code>params._meta</code>; this one does
+        not.
+      </span>
+      <Button
+        size="compact-xs"
+        variant="default"
+        onClick={() => message.setText(pretty({ ...request, params }))}
+      >
+        Add it
+      </Button>
+    </span>
+  );
+}
+
 /**
  * Leads to Traffic: to the message that was sent from here, to where the tester was opened from, or
  * as it was last visited.
@@ -95,8 +120,9 @@ function TrafficButton({ serverId, sent }: { serverId: string; sent: CallView | 
   const origin = useOrigin();
   const last = lastPath(serverId, "traffic");
   const before = origin === null ? last : withoutLink(origin);
+  const seq = useShownMessage(sent);
   const [to, label] = sent
-    ? [pathTo(serverId, "traffic", sent.request_seqs.at(-1)), "Show in Traffic"]
+    ? [pathTo(serverId, "traffic", seq), "Show in Traffic"]
     : [before ?? pathTo(serverId, "traffic"), before ? "Back to Traffic" : "Show Traffic"];
   return (
     <Button
@@ -183,6 +209,7 @@ export function RawTester({ server, message, isScreen = false }: Props) {
           </div>
           {/* Below the buttons: it comes and goes as one types, and they stay. */}
           {linesNote && <span className="dim">{linesNote}</span>}
+          <EnvelopeNote server={server} message={message} />
         </div>
         <section className={css.reply} aria-label="Reply">
           {current ? (

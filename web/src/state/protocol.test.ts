@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { aServer } from "../testing/views";
-import { repeatsInHeaders, takesHeaders } from "./protocol";
+import { lacksEnvelope, repeatsInHeaders, takesHeaders, withEnvelope } from "./protocol";
 
 it("offers headers for a request only where each request has its own", () => {
   expect(takesHeaders(aServer())).toBe(false);
@@ -13,4 +13,16 @@ it("knows from which revision on headers repeat arguments", () => {
   expect(repeatsInHeaders(aServer({ ...at, protocol_version: "2026-07-28" }))).toBe(true);
   expect(repeatsInHeaders(aServer({ ...at, protocol_version: "2025-11-25" }))).toBe(false);
   expect(repeatsInHeaders(aServer({ protocol_version: "2026-07-28" }))).toBe(false);
+});
+
+it("knows which requests a server of 2026-07-28 takes for those of an older client", () => {
+  const newest = aServer({ protocol_version: "2026-07-28" });
+  const request = { jsonrpc: "2.0", id: 1, method: "tools/list" };
+  expect(lacksEnvelope(request, newest)).toBe(true);
+  expect(lacksEnvelope({ ...request, params: { _meta: { progressToken: 1 } } }, newest)).toBe(true);
+  expect(lacksEnvelope({ ...request, params: withEnvelope({}, newest, "x") }, newest)).toBe(false);
+  expect(lacksEnvelope(request, aServer({ protocol_version: "2025-11-25" }))).toBe(false);
+  for (const other of [[request], "text", { method: "notifications/x" }, { id: 1, result: {} }])
+    expect(lacksEnvelope(other, newest)).toBe(false);
+  expect(lacksEnvelope({ ...request, method: "initialize" }, newest)).toBe(false);
 });

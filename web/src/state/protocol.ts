@@ -40,6 +40,14 @@ export function withEnvelope(
   return { ...params, _meta: { ...envelope, ...(isObject(params._meta) ? params._meta : {}) } };
 }
 
+/** Whether a message is a request that lacks the `_meta` fields of 2026-07-28, where it needs them. */
+export function lacksEnvelope(message: unknown, server: Speaks): boolean {
+  if (!isObject(message) || typeof message.method !== "string" || !("id" in message)) return false;
+  // Whoever sends the handshake of older revisions means it.
+  if (!isStateless(server) || message.method === "initialize") return false;
+  return fieldsOf(fieldsOf(message.params)._meta)[`${META}protocolVersion`] === undefined;
+}
+
 /** Whether a request can have headers of its own; a WebSocket has those that it was opened with. */
 export const takesHeaders = ({ url, transport }: ServerView): boolean =>
   url !== null && transport !== "websocket";

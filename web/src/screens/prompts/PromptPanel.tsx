@@ -148,9 +148,9 @@ export function PromptPanel(props: Props) {
   const name = prompt.name ?? "";
   const [values, setValues] = useDraft<Values>(`prompt.${server.server_id}/${itemKey}`, {});
   const [error, setError] = useState<ErrorView | null>(null);
-  const { calls, current, show } = useItemCalls(server.server_id, "prompt", itemKey);
+  const { calls, current, isNamed, show } = useItemCalls(server.server_id, "prompt", itemKey);
   const choice = useMemo(() => ({ calls, onChoose: show }), [calls, show]);
-  const place = useScrollIntoView(current?.call_id);
+  const place = useScrollIntoView(current?.call_id, isNamed);
   const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
   const missing = prompt.arguments
     .filter((one) => one.required && !given[one.name])

@@ -107,7 +107,7 @@ export function FirstStart() {
             value={text}
             onChange={(event) => setText(event.currentTarget.value)}
             onKeyDown={onKey}
-            classNames={{ input: css.field }}
+            classNames={{ input: css.field, description: css.hint ?? "" }}
           />
           <Button
             className={css.connect}

@@ -185,7 +185,7 @@ function ToolFoot({ run, isConnected, disabledReason, canForce }: FootProps) {
 
 export function ToolPanel(props: Props) {
   const { server, tool, itemKey, listed } = props;
-  const { calls, current, show } = useItemCalls(server.server_id, "tool", itemKey);
+  const { calls, current, isNamed, show } = useItemCalls(server.server_id, "tool", itemKey);
   const run = useToolCall(server, tool, itemKey, show);
   const choice = useMemo(() => ({ calls, onChoose: show }), [calls, show]);
   const hasApp = appUriOf(listed) !== null;
@@ -193,7 +193,7 @@ export function ToolPanel(props: Props) {
     () => (hasApp && current ? <ToolApp call={current} /> : undefined),
     [hasApp, current],
   );
-  const place = useScrollIntoView(current?.call_id);
+  const place = useScrollIntoView(current?.call_id, isNamed);
   const isConnected = server.state === "CONNECTED";
   const barred = callObstacle(server, tool);
   const disabledReason = isConnected ? barred : "The server is not connected";

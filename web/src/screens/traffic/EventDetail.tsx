@@ -45,11 +45,12 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
   // An answer is read to send its request again, otherwise.
   const asked = isReply(event) ? links.requestOf(event) : event;
   const request = asked && isSentRequest(asked) ? asked : null;
+  const title = eventTitle(event, asked);
   return (
     <div className={`toolbar ${css.heading}`}>
       <div className={`row ${css.first}`}>
-        <strong className="cut" title={eventTitle(event)}>
-          {eventTitle(event)}
+        <strong className="cut" title={title}>
+          {title}
         </strong>
         <span className={`row dim ${css.measured}`}>
           <span>{formatTime(event.wall)}</span>

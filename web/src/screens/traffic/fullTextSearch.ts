@@ -27,7 +27,7 @@ type Fetch = typeof fetchMatches;
 export class FullTextSearch {
   found = new Map<string, Set<number>>();
   private after = new Map<string, number>();
-  private readonly calledOff = new AbortController();
+  private readonly aborting = new AbortController();
 
   constructor(
     private readonly runId: string,
@@ -45,13 +45,13 @@ export class FullTextSearch {
 
   /** Cancel pending requests. */
   stop(): void {
-    this.calledOff.abort();
+    this.aborting.abort();
   }
 
   private async ask(word: string): Promise<boolean> {
     const after = String(this.after.get(word) ?? 0);
     const query = { run: this.runId, text: word, ignore_case: "1", after };
-    const { seqs, last_seq } = await this.fetch(query, this.calledOff.signal);
+    const { seqs, last_seq } = await this.fetch(query, this.aborting.signal);
     this.after.set(word, last_seq);
     const key = word.toLowerCase();
     const known = this.found.get(key) ?? new Set();

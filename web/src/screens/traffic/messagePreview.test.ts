@@ -14,6 +14,10 @@ const request = (method: string, params?: unknown) =>
 describe("a row", () => {
   it("says what is called", () => {
     expect(eventTitle(request("tools/call", { name: "nested" }))).toBe("tools/call nested");
+    const reply = anEvent({ seq: 2, kind: "FrameReceived", status: "error", method: "tools/call" });
+    expect(eventTitle(reply, request("tools/call", { name: "nested" }))).toBe(
+      "tools/call error nested",
+    );
     expect(targetOf(request("resources/read", { uri: "awk://doc/1" }))).toBe("awk://doc/1");
     expect(targetOf(request("prompts/get", { _meta: { name: "no" }, name: "greet" }))).toBe(
       "greet",

@@ -203,8 +203,8 @@ export function previewOf(event: EventView): string {
   return words;
 }
 
-/** Label of an event with the item that it names. */
-export function eventTitle(event: EventView): string {
-  const called = targetOf(event);
+/** Label of an event with the item that it names; of a reply, the item of its request. */
+export function eventTitle(event: EventView, request = event): string {
+  const called = targetOf(request);
   return called === null ? eventLabel(event) : `${eventLabel(event)} ${called}`;
 }

@@ -104,6 +104,12 @@ describe("a request and its answer", () => {
     expect(elapsedOf(row(1), context)).toBe(7);
     expect(previewOfRow(row(1), context)).toBe('a: 2 → "5"');
   });
+  it("begin with why it failed, since the end may be cut", () => {
+    const head = '{"error":{"code":-32000,"message":"it cannot be done"}}';
+    const failed = anEvent({ seq: 8, ...got, status: "error", request_seq: 1, head });
+    const { row, context } = shown([...call.filter(({ seq }) => seq !== 8), failed]);
+    expect(previewOfRow(row(1), context)).toBe("it cannot be done (-32000) ← a: 2");
+  });
   it("are shown if only the answer matches a filter", () => {
     const { drawn, ring } = shown(call);
     expect(drawn(ring.items.filter(({ seq }) => seq === 8))).toEqual([1]);

@@ -194,7 +194,7 @@ export function messageOf(event: EventView, { ring }: RowContext): EventView | u
   return isHttp(event) ? ring.links.sentIn(event.exchange_id) : event;
 }
 
-/** Arguments, an arrow, and what came back. */
+/** Arguments, an arrow, and what came back; why it failed comes first, since the end may be cut. */
 export function previewOfRow(event: EventView, context: RowContext): string {
   const asked = messageOf(event, context);
   if (context.arrangement === "http") return asked ? previewOf(asked) : "";
@@ -204,7 +204,8 @@ export function previewOfRow(event: EventView, context: RowContext): string {
   const hop = context.ring.links.hopOf(event);
   const end = event.status === "request" ? endOf(hop ?? event, context) : undefined;
   const back = end ? previewOf(end) : "";
-  return own && back ? `${own} → ${back}` : own || back;
+  if (!own || !back) return own || back;
+  return toneOfRow(event, context) === "bad" ? `${back} ← ${own}` : `${own} → ${back}`;
 }
 
 /** Row background: what failed stands out. */
