@@ -149,7 +149,7 @@ export const TrafficToolbar = memo(function TrafficToolbar(props: Props) {
           onChange={(event) => onWire(event.currentTarget.checked)}
         />
       </Tooltip>
-      <Tooltip label="Requests that mcplens sent by itself (pings, lists, polling), and their answers">
+      <Tooltip label="Pings, lists and polling, and their answers: mcplens's own, or those of a tapped client">
         <Checkbox
           label={`mcplens's own (${oursCount.toLocaleString("en")})`}
           checked={filter.ours}
