@@ -120,12 +120,14 @@ export function useList(serverId: string, kind: ListKind): List {
   const summary = server?.lists.find((list) => list.kind === kind) ?? null;
   const stamp = summary?.fetched ?? 0;
   const isOffered = isConnected && offers(server.capabilities, kind);
+  // A restart may be over before the page has drawn that the server was disconnected.
+  const connection = isConnected ? server.since : null;
   const isLinked = useInspector((state) => state.link.state === "open");
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new stamp or count means a new list
   useEffect(() => {
     // The backend keeps the lists of disconnected servers.
     if (isLinked && (isOffered || stamp > 0)) void loadList(serverId, kind);
-  }, [serverId, kind, isLinked, isOffered, stamp, summary?.count]);
+  }, [serverId, kind, isLinked, isOffered, connection, stamp, summary?.count]);
   const isThere = held.fetched > 0 || stamp > 0;
   return { ...held, error: held.error ?? summary?.error ?? null, summary, isThere };
 }
