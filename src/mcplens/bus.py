@@ -49,11 +49,11 @@ class Bus:
         self._is_unread = is_unread  # nobody has asked for events so far
         if is_unread:
             max_events, max_bytes = UNREAD_MAX_EVENTS, UNREAD_MAX_BYTES
-        self._max_events = max_events
         self._max_bytes = max_bytes
         self._ring: deque[Event] = deque(maxlen=max_events)
-        self._sizes: deque[int] = deque(maxlen=max_events)  # of each event in the ring, in bytes
-        self._bytes = 0
+        # Bytes published in all, and how many that were before each event in the ring.
+        self._total_bytes = 0
+        self._bytes_before: deque[int] = deque(maxlen=max_events)
         self._use_new_ring: list[Callable[[], None]] = []
         self._publishers: dict[str, Publish] = {}
         self._last_seq = 0
@@ -84,7 +84,7 @@ class Bus:
         events, so this is a closure: what it needs is at hand.
         """
         run_id, wall, monotonic, fill_in = self.run_id, self._wall, self._monotonic, force_setattr
-        ring, sizes, max_events = self._ring, self._sizes, self._max_events
+        ring, bytes_before = self._ring, self._bytes_before
 
         def publish(event: Event, size_bytes: int) -> int:
             seq = self._last_seq = self._last_seq + 1
@@ -93,21 +93,20 @@ class Bus:
             fill_in(event, "wall", wall())
             fill_in(event, "mono", monotonic())
             fill_in(event, "server_id", server_id)
-            if len(ring) == max_events:
-                self._bytes -= sizes[0]
+            total_bytes = self._total_bytes
             ring.append(event)
-            sizes.append(size_bytes)
+            bytes_before.append(total_bytes)
             if size_bytes:
-                self._bytes += size_bytes
-                if self._bytes > self._max_bytes:
+                self._total_bytes = total_bytes = total_bytes + size_bytes
+                if total_bytes - bytes_before[0] > self._max_bytes:
                     self._shrink()
             if self._wakers:
                 self._wake()
             return seq
 
         def use_new_ring() -> None:
-            nonlocal ring, sizes, max_events
-            ring, sizes, max_events = self._ring, self._sizes, self._max_events
+            nonlocal ring, bytes_before
+            ring, bytes_before = self._ring, self._bytes_before
 
         if self._is_unread:
             self._use_new_ring.append(use_new_ring)
@@ -118,9 +117,9 @@ class Bus:
         if not self._is_unread:
             return
         self._is_unread = False
-        self._max_events, self._max_bytes = self._limits_when_read
-        self._ring = deque(self._ring, self._max_events)
-        self._sizes = deque(self._sizes, self._max_events)
+        max_events, self._max_bytes = self._limits_when_read
+        self._ring = deque(self._ring, max_events)
+        self._bytes_before = deque(self._bytes_before, max_events)
         for use_new_ring in self._use_new_ring:
             use_new_ring()
         self._use_new_ring.clear()
@@ -142,10 +141,10 @@ class Bus:
 
         For programs that run for weeks: the ring is for readers that are a moment behind.
         """
-        ring, sizes = self._ring, self._sizes
+        ring = self._ring
         while ring and ring[0].mono < mono:
             ring.popleft()
-            self._bytes -= sizes.popleft()
+            self._bytes_before.popleft()
 
     async def forget_older_than(self, age_s: float) -> None:
         """Drop events as they get older than this, until cancelled."""
@@ -178,9 +177,10 @@ class Bus:
     def _shrink(self) -> None:
         # A reader gets the newest event, however large; without one it is not held.
         fewest = 0 if self._is_unread else 1
-        while len(self._ring) > fewest and self._bytes > self._max_bytes:
-            self._ring.popleft()
-            self._bytes -= self._sizes.popleft()
+        ring, bytes_before = self._ring, self._bytes_before
+        while len(ring) > fewest and self._total_bytes - bytes_before[0] > self._max_bytes:
+            ring.popleft()
+            bytes_before.popleft()
 
     def _wake(self) -> None:
         wakers, self._wakers = self._wakers, []

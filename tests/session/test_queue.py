@@ -296,8 +296,10 @@ async def test_large_errors_count_in_the_history_too() -> None:
         with pytest.raises(ProtocolError):
             await queue.enqueue("m")
     history = queue.get_history()
-    assert sum(entry.weight for entry in history) <= HISTORY_MAX_BYTES
-    assert all(entry.weight >= 1024 * 1024 for entry in history)
+    sizes = [entry.error.size_bytes for entry in history if entry.error is not None]
+    assert len(sizes) == len(history) >= 1
+    assert all(size >= 1024 * 1024 for size in sizes)
+    assert sum(sizes) <= HISTORY_MAX_BYTES
 
 
 async def test_an_entry_tells_when_it_was_made_started_and_ended() -> None:

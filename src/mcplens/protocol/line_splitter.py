@@ -5,8 +5,6 @@ Called by the stdio transport (messages and stderr).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from mcplens.protocol.frames import Malformed, too_long
 
 # The part of an overlong line that is kept, so that it can be shown.
@@ -25,19 +23,22 @@ class LineSplitter:
     def __repr__(self) -> str:
         return f"<LineSplitter with {self._size} bytes of an unfinished line>"
 
-    def feed(self, chunk: bytes) -> Iterator[bytes | Malformed]:
+    def feed(self, chunk: bytes) -> list[bytes | Malformed]:
         """The lines that this chunk completes."""
-        start = 0
-        while (end := chunk.find(b"\n", start)) >= 0:
-            if self._parts or self._is_skipping:
-                self._keep(chunk[start:end])
-                yield self._take()
-            else:
-                line = chunk[start:end]
-                yield line if len(line) <= self._limit else self._shorten(line)
-            start = end + 1
-        if start < len(chunk):
-            self._keep(chunk[start:] if start else chunk)
+        pieces = chunk.split(b"\n")
+        rest = pieces.pop()
+        lines: list[bytes | Malformed] = []
+        if pieces and self._size:
+            self._keep(pieces[0])
+            lines.append(self._take())
+            del pieces[0]
+        if len(chunk) <= self._limit:
+            lines += pieces
+        else:
+            lines += (each if len(each) <= self._limit else self._shorten(each) for each in pieces)
+        if rest:
+            self._keep(rest)
+        return lines
 
     @property
     def is_in_line(self) -> bool:

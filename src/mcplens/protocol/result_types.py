@@ -7,7 +7,7 @@ One broken item of a list never hides the others: it becomes an item with `probl
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -226,13 +226,20 @@ def _decode_leniently(raw: bytes, shape: type[R], problem: Exception) -> tuple[R
         raise ShapeError(_explain(problem)) from None
 
 
+_decode_tool_result: Final = msgspec.json.Decoder(ToolResult).decode
+
+
 def decode_tool_result(raw: Raw) -> ToolResult:
     """A tool's result, its content blocks checked.
 
     Raises:
         ShapeError: the result is invalid; the message says where.
     """
-    result, findings = _decode_result(raw, ToolResult)
+    findings: tuple[str, ...] = ()
+    try:
+        result = _decode_tool_result(raw)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        result, findings = _decode_result(raw, ToolResult)  # it says what is wrong
     for index, block in enumerate(result.content):
         if block.text is not None and block.type == "text":
             continue
@@ -240,7 +247,8 @@ def decode_tool_result(raw: Raw) -> ToolResult:
             if getattr(block, field) is None:
                 raise ShapeError(f"content[{index}] of type {block.type} has no {field}")
     result.raw = bytes(raw)
-    result.findings = findings
+    if findings:
+        result.findings = findings
     return result
 
 

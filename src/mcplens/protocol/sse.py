@@ -58,10 +58,9 @@ class SseParser:
         if not chunk:
             return
         self._ends_with_cr = chunk.endswith(b"\r")
-        start = 0
-        for end, next_start in _line_ends(chunk):
-            line = chunk[start:end]
-            start = next_start
+        lines = chunk.splitlines()  # by LF, CR or CRLF, as the specification has it
+        rest = b"" if self._ends_with_cr or chunk.endswith(b"\n") else lines.pop()
+        for line in lines:
             if self._tail:
                 self._tail.append(line)
                 line = b"".join(self._tail)
@@ -69,8 +68,8 @@ class SseParser:
             event = self._line(line)
             if event is not None:
                 yield event
-        if start < len(chunk):
-            self._hold(chunk[start:] if start else chunk)
+        if rest:
+            self._hold(rest)
 
     @property
     def _held_bytes(self) -> int:
@@ -135,19 +134,3 @@ class SseParser:
         self._id = None
         self._retry_ms = None
         self._is_too_long = False
-
-
-def _line_ends(chunk: bytes) -> Iterator[tuple[int, int]]:
-    """Where lines end and the next ones begin, by LF, CR or CRLF; ten times faster than a regex."""
-    feed, carriage = chunk.find(b"\n"), chunk.find(b"\r")
-    while feed >= 0 or carriage >= 0:
-        if carriage < 0 or 0 <= feed < carriage:
-            yield feed, feed + 1
-            feed = chunk.find(b"\n", feed + 1)
-        elif feed == carriage + 1:
-            yield carriage, feed + 1
-            carriage = chunk.find(b"\r", feed + 1)
-            feed = chunk.find(b"\n", feed + 1)
-        else:
-            yield carriage, carriage + 1
-            carriage = chunk.find(b"\r", carriage + 1)

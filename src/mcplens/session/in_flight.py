@@ -76,7 +76,8 @@ class RequestsInFlight:
                 deadline = config.deadline(now, entry.timeout_s)
             entry.deadline = deadline
         self.waiting[entry.id] = entry
-        self._watch(deadline)
+        if self._timer is None or deadline.due() < self._timer_at:
+            self._watch(deadline)
 
     def apply_limits(self, entry: QueueEntry) -> None:
         """A request that could take any time has the configured limits from now on."""

@@ -82,7 +82,7 @@ class MessageReceiver:
         self.frames_received += 1
         if type(message) is Frame and message.kind is _RESULT:
             entry = self._waiting.get(message.id)  # type: ignore[arg-type]
-            if entry is not None and _may_answer(entry, carrier):
+            if entry is not None and (carrier is None or _may_answer(entry, carrier)):
                 del self._waiting[message.id]  # type: ignore[arg-type]
                 sent = entry.sent
                 assert sent is not None
@@ -214,8 +214,6 @@ class MessageReceiver:
         self._on_expired(error)
 
 
-def _may_answer(entry: QueueEntry, carrier: Outgoing | None) -> bool:
+def _may_answer(entry: QueueEntry, carrier: Outgoing) -> bool:
     """Not where another request of the same id, sent raw, is what this HTTP answer is for."""
-    if carrier is None or carrier.sent is entry.sent:
-        return True
-    return entry.id not in request_ids(carrier.message)
+    return carrier.sent is entry.sent or entry.id not in request_ids(carrier.message)

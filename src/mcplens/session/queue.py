@@ -116,7 +116,7 @@ class QueueEntry(msgspec.Struct, eq=False):
     late_reply: Message | None = None
     evidence: list[bytes] = []  # malformed bytes that came while this request waited
     caused_questions: int = 0  # questions of the server's that a person is answering
-    weight: int = 0  # bytes that the history keeps alive with this entry
+    bytes_before: int = 0  # what the history had been given before it
 
     def __repr__(self) -> str:
         return f"<QueueEntry {self.id!r} {self.method} {self.status.value}>"
@@ -196,7 +196,7 @@ class RequestQueue:
         self._timers: dict[RequestId, Timer] = {}  # of those that wait and have a deadline
         self._in_progress: dict[RequestId, QueueEntry] = {}
         self._history: deque[QueueEntry] = deque(maxlen=history_limit)
-        self._history_bytes = 0
+        self._bytes_remembered = 0  # of all that the history was ever given
         self._counts = dict.fromkeys(RequestStatus, 0)
         self.on_abort: Callable[[QueueEntry, str], None] | None = None
         self.on_failed: Callable[[QueueEntry, InspectorError], None] | None = None
@@ -299,7 +299,6 @@ class RequestQueue:
     def limit_history(self, limit: int) -> None:
         """Keep so many settled requests from now on; 0: none."""
         self._history = deque(self._history, limit)
-        self._history_bytes = sum(entry.weight for entry in self._history)
 
     def in_progress(self) -> list[QueueEntry]:
         return list(self._in_progress.values())
@@ -363,22 +362,18 @@ class RequestQueue:
 
     def _remember(self, entry: QueueEntry) -> None:
         history, result = self._history, entry.result
-        weight = entry.request_bytes
+        size_bytes = entry.request_bytes
         if type(result) is Frame:
-            weight += len(result.raw)
+            size_bytes += len(result.raw)
         elif entry.error is not None:
             if self.on_failed is not None:
                 self.on_failed(entry, entry.error)
-            weight += entry.error.size_bytes
-        if not history.maxlen:
-            return
-        entry.weight = weight
-        self._history_bytes += weight
-        if len(history) == history.maxlen:
-            self._history_bytes -= history[0].weight
+            size_bytes += entry.error.size_bytes
+        entry.bytes_before = self._bytes_remembered
+        total = self._bytes_remembered = entry.bytes_before + size_bytes
         history.append(entry)
-        while self._history_bytes > HISTORY_MAX_BYTES and len(history) > 1:
-            self._history_bytes -= history.popleft().weight
+        while len(history) > 1 and total - history[0].bytes_before > HISTORY_MAX_BYTES:
+            history.popleft()
 
     def _start_more(self) -> None:
         if self._is_starting:  # a request that failed to start; the loop below goes on

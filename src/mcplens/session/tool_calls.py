@@ -7,7 +7,7 @@ as it likes. From there on client_tasks.py has it. Called by the client.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -74,7 +74,9 @@ class ToolCalls:
             if "task" in params and not self._connection.is_stateless:
                 frame = await self._call_as_task(params, tag, limit, on_progress, headers)
             else:
-                kind, frame = await self._send(params, tag, limit, on_progress, headers)
+                kind, frame = await self._rounds.interact(
+                    "tools/call", params, tag, limit, on_progress, headers, self._refresh_headers
+                )
                 if kind == "task":
                     poller = self._adopt(frame, params, on_progress, tag)
                     frame = await self._tasks.result_of(poller, limit)
@@ -104,7 +106,9 @@ class ToolCalls:
         frame: Frame
         try:
             if self._connection.is_stateless:
-                kind, frame = await self._send(params, tag, limit, on_progress, headers)
+                kind, frame = await self._rounds.interact(
+                    "tools/call", params, tag, limit, on_progress, headers, self._refresh_headers
+                )
                 if kind == "task":
                     return self._adopt(frame, params, on_progress, tag).task
             else:
@@ -123,18 +127,6 @@ class ToolCalls:
         finally:
             if limit is not None:
                 limit.end()
-
-    def _send(
-        self,
-        params: Mapping[str, Any],
-        tag: CallTag,
-        limit: CallLimit | None,
-        on_progress: OnProgress | None,
-        headers: Mapping[str, str] | None,
-    ) -> Coroutine[Any, Any, tuple[str, Frame]]:
-        return self._rounds.interact(
-            "tools/call", params, tag, limit, on_progress, headers, self._refresh_headers
-        )
 
     async def _refresh_headers(self, tag: CallTag) -> None:
         """Our view of which arguments a tool mirrors in headers is outdated: list the tools."""

@@ -108,13 +108,11 @@ class TapBus(Bus):
         """Publish so many events as one; returns the seq of the last of them."""
         seq = self._last_seq = self._last_seq + event_count
         force_setattr(event, "seq", seq)
-        ring, sizes = self._ring, self._sizes
-        if len(ring) == self._max_events:
-            self._bytes -= sizes[0]
-        ring.append(event)
-        sizes.append(size_bytes)
-        self._bytes += size_bytes
-        if self._bytes > self._max_bytes:
+        bytes_before = self._bytes_before
+        self._ring.append(event)
+        bytes_before.append(self._total_bytes)
+        self._total_bytes += size_bytes
+        if self._total_bytes - bytes_before[0] > self._max_bytes:
             self._shrink()
         return seq
 
@@ -133,11 +131,10 @@ class TapBus(Bus):
     def _forget_until(self, seq: int) -> None:
         if seq == self._last_seq:  # almost always
             self._ring.clear()
-            self._sizes.clear()
-            self._bytes = 0
+            self._bytes_before.clear()
         while self._ring and self._ring[0].seq <= seq:
             self._ring.popleft()
-            self._bytes -= self._sizes.popleft()
+            self._bytes_before.popleft()
 
     def kept(self) -> list[Event]:
         self.backlog.read()

@@ -53,11 +53,10 @@ class PipeReader(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         on_line = self._on_line
-        count = 0
-        for line in self._splitter.feed(data):
+        lines = self._splitter.feed(data)
+        count = self.lines_at_once = len(lines)
+        for line in lines:
             on_line(line)
-            count += 1
-        self.lines_at_once = count
         if self._on_part is not None and self._splitter.unfinished:
             self._on_part()
         # asyncio's pipe transport reads at most this much in one turn of the loop.
@@ -107,7 +106,7 @@ class PipeWriter(asyncio.BaseProtocol):
         """Whether nothing more can be written."""
         return self._transport is None or self._transport.is_closing()
 
-    def write(self, data: bytes, *, gather: bool = False) -> str | None:
+    def write(self, data: bytes, gather: bool = False) -> str | None:
         """Send a line, or say what is wrong with the server.
 
         Gathered are the lines of one turn of the loop, in one write, since each wakes the server.

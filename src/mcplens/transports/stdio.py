@@ -181,18 +181,22 @@ class StdioTransport(Transport):
 
     def write(self, out: Outgoing) -> None:
         self._has_spoken = False
+        stdin, readers = self._stdin, self._readers
         problem: str | None = "is not running"
-        if self._stdin is not None:
+        if stdin is not None:
             # Answers that came together are followed by requests that leave together.
-            gather = bool(self._readers) and self._readers[0].lines_at_once > 1
-            problem = self._stdin.write(out.data, gather=gather)
+            gather = readers[0].lines_at_once > 1 if readers else False
+            problem = stdin.write(out.message.raw, gather)
         if problem is not None and out.is_request and out.id is not None:
-            child, stdin = self._child, self._stdin
-            if child is None or stdin is None or self._is_closing or not stdin.is_closed:
-                error = TransportError("CONNECTION_LOST", f"not sent: the server {problem}")
-                self._receiver.request_failed(out.id, error)
-            else:
-                self._work.start(self._fail_by_exit(out.id, child), "stdio write failed")
+            self._not_written(out.id, problem)
+
+    def _not_written(self, request_id: RequestId, problem: str) -> None:
+        child, stdin = self._child, self._stdin
+        if child is None or stdin is None or self._is_closing or not stdin.is_closed:
+            error = TransportError("CONNECTION_LOST", f"not sent: the server {problem}")
+            self._receiver.request_failed(request_id, error)
+        else:
+            self._work.start(self._fail_by_exit(request_id, child), "stdio write failed")
 
     async def _fail_by_exit(self, request_id: RequestId, child: ChildProcess) -> None:
         """The server closed its stdin: it has exited, is about to, or will never read again."""
