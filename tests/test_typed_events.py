@@ -9,13 +9,13 @@ from pathlib import Path
 # The first two are right; each of the others has one mistake, named by its comment.
 PROGRAM = """\
 from mcplens.bus import Bus, Publisher
-from mcplens.events import RequestEnded, RequestStarted
+from mcplens.events import PingUnanswered, RequestStarted
 
 
 def publish(bus: Bus, to: Publisher) -> int:
     to(RequestStarted(request_id=1, method="ping", request_seq=None))
-    to(RequestEnded(request_id=1, method="m", status="completed", elapsed_s=0.1, request_seq=4))
-    to(RequestEnded(request_id=1, method="m", status=0.1, elapsed_s="x", request_seq=4))  # swapped
+    to(PingUnanswered(in_a_row=1, timeout_s=0.1, request_seq=4))
+    to(RequestStarted(request_id="m", method=1, request_seq=4))  # swapped
     to(RequestStarted(request_id=1, method="ping", request_seq=4, channel=1))  # one too many
     to(RequestStarted(request_id=1, method="ping"))  # one is missing
     to(RequestStarted(1, "ping", 4))  # by position

@@ -190,6 +190,7 @@ class ClientIntroduced(Event, frozen=True, kw_only=True):
 
 class PingAnswered(Event, frozen=True, kw_only=True):
     latency_s: float
+    request_seq: int | None
 
 
 class PingUnanswered(Event, frozen=True, kw_only=True):
@@ -197,6 +198,7 @@ class PingUnanswered(Event, frozen=True, kw_only=True):
 
     in_a_row: int
     timeout_s: float
+    request_seq: int | None
 
 
 # -- requests ------------------------------------------------------------------------------
@@ -217,6 +219,7 @@ class RequestEnded(Event, frozen=True, kw_only=True):
     elapsed_s: float
     error: dict[str, Any] | None = None
     request_seq: int | None
+    purpose: str | None
 
 
 class RequestPaused(Event, frozen=True, kw_only=True):

@@ -18,7 +18,8 @@ from .traffic import rows
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """The demo on stdio, and a server by HTTP that tells the headers of each request."""
+    """The demo on stdio, the same to send nothing to before, and a server by HTTP that tells the
+    headers of each request."""
     home = tmp_path_factory.mktemp("home")
     with telling() as url:
         entry = {
@@ -26,7 +27,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             "protocolVersion": "2025-11-25",
         }  # fmt: skip
         http = {"url": url, "protocolVersion": "2025-11-25"}
-        configure(home, {"demo": entry, "telling": http})
+        configure(home, {"demo": entry, "unasked": entry, "telling": http})
         with site(home, "demo") as running:
             yield running
 
@@ -112,9 +113,10 @@ def test_what_is_loaded_puts_aside_what_was_typed_and_the_address_names_the_call
 def test_a_ready_made_ping_is_sent_and_the_way_back_leads_to_what_is_looked_for(
     window: Watched,
 ) -> None:
-    page = window.enter("/s/demo/raw")
+    page = window.enter("/s/unasked/raw")
+    page.get_by_role("button", name="Connect", exact=True).click()
     expect(page.get_by_role("link", name="Show Traffic")).to_be_visible()
-    window.goto("/traffic")
+    window.switch("/s/unasked/traffic")
     rows(page, "initialize").first.click()
     expect(page).to_have_url(re.compile(r"/traffic/\d+$"))
     origin = page.url
@@ -130,14 +132,19 @@ def test_a_ready_made_ping_is_sent_and_the_way_back_leads_to_what_is_looked_for(
     expect(page.get_by_label("Call of ping")).to_contain_text("Done")
     expect(page).to_have_url(re.compile(r"\?call="))
     window.shoot("raw-ping")
-    # From here on it leads to what was sent.
-    page.get_by_role("link", name="Show in Traffic").click()
-    expect(page).to_have_url(re.compile(r"/s/demo/traffic/\d+$"))
-    expect(page.get_by_role("row", selected=True)).to_contain_text("ping")
+    # From here on it leads to the message whose reply is shown, however one comes back.
+    for _ in range(2):
+        page.get_by_role("link", name="Show in Traffic").click()
+        expect(page).to_have_url(re.compile(r"/s/unasked/traffic/\d+$"))
+        expect(page.get_by_role("row", selected=True)).to_contain_text("ping")
+        page.get_by_role("link", name="Raw message").click()
     # Of what failed, the answer says why.
-    window.switch("/s/demo/raw")
     send(page, request("x", "no/such"))
-    expect(page.get_by_label("Call of no/such")).to_contain_text("Error reply")
+    failed = page.get_by_label("Call of no/such")
+    expect(failed).to_contain_text("Error reply")
+    expect(failed.get_by_role("alert")).to_contain_text("error -32601")
+    expect(failed.get_by_role("radio", name="Error")).to_be_checked()
+    window.shoot("raw-error")
     page.get_by_role("link", name="Show in Traffic").click()
     expect(page.get_by_role("radio", name="Answer")).to_be_checked()
     window.assert_clean()

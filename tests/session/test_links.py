@@ -18,9 +18,11 @@ from mcplens.events import (
     LateReply,
     LogReceived,
     NotificationReceived,
+    PingAnswered,
     ProgressReceived,
     QuestionOpened,
     ReplyUnmatched,
+    RequestEnded,
     RequestPaused,
     ServerRequestEnded,
     ServerRequestReceived,
@@ -68,6 +70,11 @@ async def test_a_request_says_its_call_and_what_it_is_made_for() -> None:
         pings = call_frames(rig, "ping")
         assert {event.purpose for event in pings} == {"call", "heartbeat"}
         assert {event.call_id is None for event in pings if event.purpose == "heartbeat"} == {True}
+        ended = {event.purpose for event in rig.events(RequestEnded)}
+        assert ended == {"handshake", "catalog", "call"}
+        (answered,) = rig.events(PingAnswered)
+        beats = [event for event in pings if event.purpose == "heartbeat"]
+        assert answered.request_seq == beats[0].seq
 
 
 async def test_a_tag_of_the_callers_own_travels_with_every_request_of_its_call() -> None:

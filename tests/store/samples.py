@@ -67,12 +67,12 @@ SAMPLES: tuple[Event, ...] = (
     events.ClientIntroduced(
         protocol_version="2025-11-25", client_info={"name": "editor"}, capabilities={"roots": {}}
     ),
-    events.PingAnswered(latency_s=0.002),
-    events.PingUnanswered(in_a_row=2, timeout_s=5.0),
+    events.PingAnswered(latency_s=0.002, request_seq=1),
+    events.PingUnanswered(in_a_row=2, timeout_s=5.0, request_seq=1),
     events.RequestStarted(request_id=1, method="tools/call", request_seq=1),
     events.RequestEnded(
         request_id=1, method="tools/call", status="error", elapsed_s=0.125, error=ERROR,
-        request_seq=1,
+        request_seq=1, purpose="call",
     ),
     events.RequestPaused(
         request_ids=[1, "two"],
@@ -255,6 +255,7 @@ def call(bus: Bus, request_id: int, text: str = "x", server_id: str = "server") 
             status="completed",
             elapsed_s=0.01,
             request_seq=seq,
+            purpose="call",
         )
     )
     return seq

@@ -77,7 +77,7 @@ def history(bus: Bus, path: Path) -> Iterator[History]:
         (Filter(call_id="c7"), 2),
         (Filter(call_id="c1", server_id="server"), 8),
         (Filter(call_id="c0"), 0),
-        (Filter(purpose="call"), 1202),
+        (Filter(purpose="call"), 1803),
         (Filter(purpose="heartbeat"), 0),
         (Filter(exchange_id=3), 6),
         (Filter(exchange_id=300), 0),

@@ -64,7 +64,12 @@ def start(publish: Publisher, raw: bytes = ASKED, **links: Any) -> int:
 def end(publish: Publisher, seq: int, status: str = "completed") -> None:
     publish(
         events.RequestEnded(
-            request_id=1, method="tools/call", status=status, elapsed_s=0.1, request_seq=seq
+            request_id=1,
+            method="tools/call",
+            status=status,
+            elapsed_s=0.1,
+            request_seq=seq,
+            purpose="call",
         )
     )
 

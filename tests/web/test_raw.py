@@ -30,6 +30,16 @@ async def test_a_reply_to_what_is_no_message_is_shown(page: Page) -> None:
     assert call["is_error"]
     assert call["result"]["id"] is None
     assert call["result"]["error"]["code"] == -32700
+    assert call["error"]["details"]["rpc_code"] == -32700
+
+
+async def test_an_error_reply_is_shown_as_it_came_and_as_what_it_says(page: Page) -> None:
+    await page.connected("demo")
+    call = await page.call("SendRaw", server_id="demo", text=request(8, "no/such", _meta=ENVELOPE))
+    assert (call["status"], call["is_error"]) == ("completed", True)
+    error = call["result"]["error"]
+    assert call["error"]["details"]["rpc_message"] == error["message"]
+    assert call["error"]["message"].startswith("the server answered with error -32601")
 
 
 async def test_a_tool_that_fails_is_an_error_also_where_its_request_was_written_by_hand(
@@ -56,6 +66,7 @@ async def test_the_replies_to_a_batch_are_shown_together(tmp_path: Path, version
         assert by_id["one"]["result"] == {}
         assert by_id["two"]["error"]["code"] == -32601
         assert not call["is_error"]
+        assert call["error"] is None
     else:  # which has no batches: the demo refuses it as a whole
         assert call["result"]["id"] is None
         assert call["is_error"]

@@ -7,10 +7,16 @@ from mcplens.workspace.statistics import ServerStatistics
 MESSAGE = Malformed(b"x", "any")
 
 
-def ended(elapsed_s: float, status: str = "completed", method: str = "tools/call") -> RequestEnded:
+def ended(elapsed_s: float, status: str = "completed", purpose: str = "call") -> RequestEnded:
     error = {"message": "m" * 1000} if status == "failed" else None
     return RequestEnded(
-        request_id=1, method=method, status=status, elapsed_s=elapsed_s, error=error, request_seq=7
+        request_id=1,
+        method="tools/call",
+        status=status,
+        elapsed_s=elapsed_s,
+        error=error,
+        request_seq=7,
+        purpose=purpose,
     )
 
 
@@ -21,8 +27,8 @@ def test_requests_errors_and_bytes_are_counted_but_no_pings_handshakes_and_strea
     came = FrameReceived(message=MESSAGE, size_bytes=30, exchange_id=None, request_seq=None)
     assert not kept.handle_event(sent)
     assert not kept.handle_event(came)
-    for method in ("ping", "initialize", "server/discover", "subscriptions/listen"):
-        assert not kept.handle_event(ended(9, method=method))
+    for purpose in ("heartbeat", "handshake", "listening"):
+        assert not kept.handle_event(ended(9, purpose=purpose))
     assert kept.handle_event(ended(0.1))
     assert kept.handle_event(ended(0.2, "cancelled"))
     assert kept.errors == 0

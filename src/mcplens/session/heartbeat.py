@@ -11,7 +11,7 @@ from typing import Final
 from mcplens.errors import InspectorError, TransportError
 from mcplens.events import PingAnswered, PingUnanswered
 from mcplens.session.connection import Connection
-from mcplens.session.queue import CallTag
+from mcplens.session.queue import CallTag, QueueEntry
 from mcplens.session.session import Session
 
 # An answer that takes longer is shown as missing.
@@ -63,22 +63,22 @@ class Heartbeat:
                 await entry
             except InspectorError as error:
                 if error.category == "server":  # it answered, if only to refuse
-                    self._answered(started)
+                    self._answered(entry, started)
                     continue
                 if session.is_lost:
                     return
-                if self._is_dead(session, received_before):
+                if self._is_dead(session, entry, received_before):
                     return
             else:
-                self._answered(started)
+                self._answered(entry, started)
 
-    def _answered(self, started: float) -> None:
+    def _answered(self, entry: QueueEntry, started: float) -> None:
         self._unanswered = self._silent = 0
         latency_s = self._connection.clock.monotonic() - started
         self._connection.latency_s = latency_s
-        self._connection.publish(PingAnswered(latency_s=latency_s))
+        self._connection.publish(PingAnswered(latency_s=latency_s, request_seq=_seq_of(entry)))
 
-    def _is_dead(self, session: Session, received_before: int) -> bool:
+    def _is_dead(self, session: Session, entry: QueueEntry, received_before: int) -> bool:
         """A ping was missed: show it, and end the connection if that is enough."""
         connection = self._connection
         self._unanswered += 1
@@ -87,9 +87,16 @@ class Heartbeat:
             self._silent = 0
         else:
             self._silent = self._silent + 1 if received_before == heard else 1
-        connection.publish(PingUnanswered(in_a_row=self._unanswered, timeout_s=PING_TIMEOUT_S))
+        unanswered = PingUnanswered(
+            in_a_row=self._unanswered, timeout_s=PING_TIMEOUT_S, request_seq=_seq_of(entry)
+        )
+        connection.publish(unanswered)
         if self._silent < DEAD_AFTER or session.in_flight.calls():
             return False
         message = f"{self._silent} pings in a row had no answer, and nothing else came"
         session.lose(TransportError("CONNECTION_LOST", message))
         return True
+
+
+def _seq_of(ping: QueueEntry) -> int | None:
+    return None if ping.sent is None else ping.sent.seq

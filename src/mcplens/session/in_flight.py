@@ -145,6 +145,7 @@ class RequestsInFlight:
                 status="completed",
                 elapsed_s=self._monotonic() - entry.started_mono,
                 request_seq=None if entry.sent is None else entry.sent.seq,
+                purpose=entry.tag.purpose,
             )
             self._publish(ended, 0)
         entry.resolve(frame)
@@ -163,6 +164,7 @@ class RequestsInFlight:
                 elapsed_s=self.elapsed_s(entry),
                 error=None if settled is None else settled.to_dict(),
                 request_seq=None if entry.sent is None else entry.sent.seq,
+                purpose=entry.tag.purpose,
             )
             self._publish(ended, 0 if settled is None else settled.size_bytes)
 

@@ -135,7 +135,7 @@ def _ended(event: RequestEnded) -> Row:
     detail = {"elapsed_s": event.elapsed_s}
     return Row(
         event.seq, event.wall, event.mono, event.server_id, "RequestEnded", method, identity,
-        event.status, detail, None, None, event.request_seq,
+        event.status, detail, None, None, event.request_seq, None, False, None, event.purpose,
     )  # fmt: skip
 
 
@@ -273,7 +273,8 @@ def _result_passed(event: ResultPassed) -> tuple[Row, ...]:
     )  # fmt: skip
     ended = Row(
         seq, wall, mono, server_id, "RequestEnded", method, identity, "completed",
-        {"elapsed_s": event.elapsed_s}, None, None, event.request_seq,
+        {"elapsed_s": event.elapsed_s}, None, None, event.request_seq, None, False, None,
+        event.purpose,
     )  # fmt: skip
     if headers is None:
         return received, ended

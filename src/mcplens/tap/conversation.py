@@ -95,6 +95,7 @@ class Conversation:
                     status="cancelled",
                     elapsed_s=self._times[0] - request.started,
                     request_seq=request.seq,
+                    purpose=request.purpose,
                 ),
                 0,
             )
@@ -258,6 +259,7 @@ class Conversation:
                 elapsed_s=received.mono - request.started,
                 error=error,
                 request_seq=request.seq,
+                purpose=request.purpose,
             ),
             0,
         )

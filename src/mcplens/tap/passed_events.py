@@ -87,6 +87,7 @@ def _of_result(event: ResultPassed) -> tuple[Event, ...]:
         status="completed",
         elapsed_s=event.elapsed_s,
         request_seq=event.request_seq,
+        purpose=event.purpose,
     )
     if event.headers is None or event.exchange_id is None:
         return received, ended

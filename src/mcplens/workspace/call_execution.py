@@ -274,7 +274,7 @@ def _send_raw(server: Server, calls: Calls, spec: RawMessage) -> Call:
             if not error.raw:
                 raise
             # Whoever sends bytes wants to see the bytes of the answer.
-            return Outcome(error.raw, is_error=True)
+            return Outcome(error.raw, is_error=True, error_reply=error.shortened())
         if reply is None:
             return await replies_to(client, message, tag.last_seq or 0)
         failure = tool_failure(reply.body)

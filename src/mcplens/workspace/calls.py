@@ -39,13 +39,15 @@ class Outcome(msgspec.Struct, frozen=True):
     """The result of a completed call: its bytes, if there are any.
 
     `is_error` is an error in place of a result, or a tool that failed; of bytes that were sent raw,
-    and of a request by its method, `tool_error` is what that tool said.
+    and of a request by its method, `tool_error` is what that tool said. `error_reply` is the
+    JSON-RPC error that bytes were answered with, where that was the only answer.
     """
 
     raw: bytes | None = None
     is_error: bool = False
     findings: tuple[str, ...] = ()
     tool_error: str | None = None
+    error_reply: InspectorError | None = None
 
 
 # Sends the requests of a call, each with this tag, which marks it as part of the call, and with

@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 
 from mcplens.clock import within
+from mcplens.errors import InspectorError, ServerError
 from mcplens.events import ReplyUnmatched, StateChanged
 from mcplens.protocol.frames import Batch, Frame, Kind, Malformed, Message, RequestId, request_ids
 from mcplens.session.client import Client
@@ -72,7 +73,15 @@ def _outcome(replies: list[Frame | Malformed]) -> Outcome:
     raw = written[0] if len(written) == 1 else b"[" + b",".join(written) + b"]"
     is_error = all(isinstance(reply, Frame) and reply.kind is Kind.ERROR for reply in replies)
     findings = tuple(reply.reason for reply in replies if isinstance(reply, Malformed))
-    return Outcome(raw, is_error, findings)
+    return Outcome(raw, is_error, findings, error_reply=_only_error(replies))
+
+
+def _only_error(replies: list[Frame | Malformed]) -> InspectorError | None:
+    [reply, *more] = replies
+    if more or isinstance(reply, Malformed) or reply.error is None:
+        return None
+    error = reply.error
+    return ServerError(error.code, error.message, error.data).shortened()
 
 
 def _as_json(raw: bytes) -> bytes:

@@ -19,9 +19,9 @@ from mcplens.protocol.tool_failures import tool_failure
 # Enough for a percentile that means something, and a few kilobytes.
 _KEPT: Final = 200
 _MOST_CHARACTERS: Final = 300
-# What nobody asked for: a start of half a second would be the p95 of the first hundred calls, and a
-# stream lasts as long as the connection.
-_UNCOUNTED: Final = ("ping", "initialize", "server/discover", "subscriptions/listen")
+# Purposes that nobody asked for: a start of half a second would be the p95 of the first hundred
+# calls, and a stream lasts as long as the connection.
+_UNCOUNTED: Final = ("heartbeat", "handshake", "listening")
 # How a request can end without an error.
 _FINE: Final = ("completed", "cancelled")
 
@@ -78,7 +78,7 @@ class ServerStatistics:
         elif kind is FrameReceived:
             self.received_bytes += event.size_bytes  # type: ignore[attr-defined]
             self._received(event.message, event.request_seq)  # type: ignore[attr-defined]
-        elif isinstance(event, RequestEnded) and event.method not in _UNCOUNTED:
+        elif isinstance(event, RequestEnded) and event.purpose not in _UNCOUNTED:
             self._ended(event)
             return True
         return False

@@ -232,7 +232,8 @@ export interface CallTool {
  * checked before it was sent. `listed_as` is what the page lists the
  * called item as, where several have its name. `schema_verdict` is what the findings say of the
  * tool's output schema. `tool_error` is what a tool that failed said to a
- * raw message or a request by its method.
+ * raw message or a request by its method. `error` is why there is no result, and of a raw message
+ * the JSON-RPC error that it was answered with.
  */
 export interface CallView {
   call_id: string;

@@ -87,7 +87,7 @@ function MessagesLink({ call }: { call: CallView }) {
 export function CallActions({ call }: { call: CallView }) {
   const { value, text } = useCallResult(call);
   const json = (): string => (text === null ? pretty(value) : indentJson(text));
-  const what = call.error ? "error" : "result";
+  const what = call.status === "error" ? "error" : "result";
   const name = (): string => fileName([call.server_id, call.name || call.method || "raw"], "json");
   return (
     <>

@@ -141,7 +141,7 @@ function Panel({ call, hasSchema, questionId, onRepeated, choice, isHeadless, ap
   const running = isRunning(call);
   const isAsked = running && asked.questions.length > 0;
   const request = useFoldedRequest(call);
-  const isAnswered = call.status === "error" && rpcErrorOf(call.error) !== null;
+  const isAnswered = rpcErrorOf(call.error) !== null;
   const hasResult = call.status === "completed" || isAnswered;
   const again = <RepeatButton call={call} onRepeated={onRepeated} />;
   const failure = call.error && (

@@ -140,6 +140,32 @@ describe("a call that the server answered with an error", () => {
     vi.unstubAllGlobals();
   });
 
+  it("is shown by its words and as the whole message where bytes were sent", async () => {
+    const { details } = failed.error as NonNullable<CallView["error"]>;
+    const reply = { jsonrpc: "2.0", id: 11, error: { code: -32000, message: "no", data: details } };
+    const raw = aCall({
+      ...failed,
+      call_id: "raw",
+      kind: "raw",
+      status: "completed",
+      is_error: true,
+      result: reply,
+      result_size_bytes: 90,
+    });
+    const fetched = vi.fn(() => Promise.resolve(new Response(JSON.stringify(reply))));
+    vi.stubGlobal("fetch", fetched);
+    const user = userEvent.setup();
+    renderCall(raw);
+    expect(callStatus(raw).word).toBe("Error reply");
+    expect(screen.getByRole("alert").textContent).toContain("it cannot be done");
+    expect((screen.getByRole("radio", { name: "Error" }) as HTMLInputElement).checked).toBe(true);
+    const copied = vi.spyOn(navigator.clipboard, "writeText");
+    await user.click(screen.getByRole("button", { name: "Copy the result" }));
+    expect(copied).toHaveBeenLastCalledWith(JSON.stringify(reply, null, 2));
+    notifications.clean();
+    vi.unstubAllGlobals();
+  });
+
   it("leads to the message that carried the error", () => {
     vi.stubGlobal("fetch", () => Promise.reject(new Error("offline")));
     renderCall(failed);

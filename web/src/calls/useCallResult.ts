@@ -58,7 +58,8 @@ type Far = { id: string } & ({ got: FetchedResult } | { problem: string });
 
 export function useCallResult(call: CallView): CallResult {
   const { call_id, status, result_size_bytes, error } = call;
-  const rpcError = useMemo(() => rpcErrorOf(error), [error]);
+  // What a raw message was answered with is shown whole, errors too.
+  const rpcError = useMemo(() => (status === "error" ? rpcErrorOf(error) : null), [status, error]);
   const result = rpcError ?? call.result;
   const isError = rpcError !== null;
   const isThere = isError || (status === "completed" && result_size_bytes > 0);

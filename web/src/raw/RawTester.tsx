@@ -113,15 +113,15 @@ function EnvelopeNote({ server, message }: { server: ServerView; message: RawDra
 }
 
 /**
- * Leads to Traffic: to the message that was sent from here, to where the tester was opened from, or
+ * Leads to Traffic: to the message whose reply is shown, else to where the tester was opened from, or
  * as it was last visited.
  */
-function TrafficButton({ serverId, sent }: { serverId: string; sent: CallView | undefined }) {
+function TrafficButton({ serverId, shown }: { serverId: string; shown: CallView | undefined }) {
   const origin = useOrigin();
   const last = lastPath(serverId, "traffic");
   const before = origin === null ? last : withoutLink(origin);
-  const seq = useShownMessage(sent);
-  const [to, label] = sent
+  const seq = useShownMessage(shown);
+  const [to, label] = shown
     ? [pathTo(serverId, "traffic", seq), "Show in Traffic"]
     : [before ?? pathTo(serverId, "traffic"), before ? "Back to Traffic" : "Show Traffic"];
   return (
@@ -139,11 +139,7 @@ function TrafficButton({ serverId, sent }: { serverId: string; sent: CallView | 
 export function RawTester({ server, message, isScreen = false }: Props) {
   const { server_id, url } = server;
   const { calls, raw, current, show } = useRawCalls(server_id);
-  const [sentId, setSentId] = useState<string | null>(null);
-  const { error, send } = useRawRequest(server, message, (callId) => {
-    setSentId(callId);
-    show(callId);
-  });
+  const { error, send } = useRawRequest(server, message, show);
   const { load, loadEvent, missing } = useLoading(server, message);
   const isConnected = server.state === "CONNECTED";
   useRunShortcut(() => isConnected && send(false));
@@ -158,7 +154,7 @@ export function RawTester({ server, message, isScreen = false }: Props) {
           Sends any JSON-RPC message as typed, valid or not. The answer and what it caused are in
           Traffic too.
         </span>
-        <TrafficButton serverId={server_id} sent={raw.find((call) => call.call_id === sentId)} />
+        <TrafficButton serverId={server_id} shown={current} />
       </div>
       <div className={css.sides}>
         <div className="stack">

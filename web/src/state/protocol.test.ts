@@ -22,6 +22,7 @@ it("knows which requests a server of 2026-07-28 takes for those of an older clie
   expect(lacksEnvelope({ ...request, params: { _meta: { progressToken: 1 } } }, newest)).toBe(true);
   expect(lacksEnvelope({ ...request, params: withEnvelope({}, newest, "x") }, newest)).toBe(false);
   expect(lacksEnvelope(request, aServer({ protocol_version: "2025-11-25" }))).toBe(false);
+  expect(lacksEnvelope({ ...request, params: [1] }, newest)).toBe(false);
   for (const other of [[request], "text", { method: "notifications/x" }, { id: 1, result: {} }])
     expect(lacksEnvelope(other, newest)).toBe(false);
   expect(lacksEnvelope({ ...request, method: "initialize" }, newest)).toBe(false);

@@ -45,6 +45,8 @@ export function lacksEnvelope(message: unknown, server: Speaks): boolean {
   if (!isObject(message) || typeof message.method !== "string" || !("id" in message)) return false;
   // Whoever sends the handshake of older revisions means it.
   if (!isStateless(server) || message.method === "initialize") return false;
+  // Other params than an object have no place for it.
+  if (!isObject(message.params ?? {})) return false;
   return fieldsOf(fieldsOf(message.params)._meta)[`${META}protocolVersion`] === undefined;
 }
 

@@ -54,7 +54,8 @@ class CallView(msgspec.Struct, frozen=True, kw_only=True):
     checked before it was sent. `listed_as` is what the page lists the
     called item as, where several have its name. `schema_verdict` is what the findings say of the
     tool's output schema. `tool_error` is what a tool that failed said to a
-    raw message or a request by its method.
+    raw message or a request by its method. `error` is why there is no result, and of a raw message
+    the JSON-RPC error that it was answered with.
     """
 
     call_id: str
@@ -90,6 +91,7 @@ def call_view(workspace: Workspace, call: Call, largest: int = LARGEST_RESULT) -
     """A call as it stands now, without a result that is larger than this."""
     outcome, progress, spec = call.outcome, call.progress, call.spec
     raw = outcome.raw if outcome is not None else None
+    error = outcome.error_reply if outcome is not None else call.error
     findings = outcome.findings if outcome is not None else ()
     is_small = raw is not None and len(raw) <= largest
     is_large = len(call.request) > largest
@@ -126,7 +128,7 @@ def call_view(workspace: Workspace, call: Call, largest: int = LARGEST_RESULT) -
         tool_error=outcome.tool_error if outcome is not None else None,
         findings=list(findings),
         schema_verdict=schema_verdict(findings),
-        error=error_view(call.error.to_dict() if call.error is not None else None),
+        error=error_view(error.to_dict() if error is not None else None),
         task_id=call.task_id,
     )
 
