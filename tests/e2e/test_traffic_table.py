@@ -241,7 +241,7 @@ def test_what_mcplens_sends_on_its_own_is_behind_one_filter_that_counts_it(
     assert window.axe() == []
     page.get_by_role("button", name="Show them").click()
     expect(rows(page, "tools/list").first).to_be_visible()
-    expect(page.get_by_role("checkbox", name="mcplens's own")).to_be_checked()
+    expect(page.get_by_role("switch", name="mcplens's own")).to_be_checked()
     window.assert_clean()
 
 

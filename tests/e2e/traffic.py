@@ -56,7 +56,7 @@ def in_wire_order(page: Page) -> None:
 
 def show_ours(page: Page) -> None:
     """Show what mcplens sends on its own, too."""
-    box = page.get_by_role("checkbox", name="mcplens's own")
+    box = page.get_by_role("switch", name="mcplens's own")
     if not box.is_checked():
         box.press("Space")
     expect(box).to_be_checked()

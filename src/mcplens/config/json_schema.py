@@ -13,7 +13,6 @@ from typing import Any, Final
 
 from mcplens.config import access_keys, keys, replica_settings, telemetry_settings, views
 from mcplens.config.keys import AUTH_READERS, SERVER_KEYS, TOP_KEYS, Key
-from mcplens.protocol.eras import LOG_LEVELS
 
 Schema = dict[str, Any]
 Reader = Callable[[Any, str], Any]
@@ -77,7 +76,7 @@ _SCHEMA_OF: Final[Mapping[Reader, Schema]] = {
     keys.text_mapping: _map_of({"type": ["string", "number", "boolean", "null"]}),
     keys.transport: _choice(*_TRANSPORT_NAMES),
     keys.session_mode: _choice(*keys.SESSION_MODES),
-    keys.log_level: _choice(*LOG_LEVELS, "off"),
+    keys.log_level: _choice(*keys.LOG_CHOICES),
     keys.roots: _list_of(_ROOT),
     keys.secrets: {"anyOf": [_list_of(_FILLED), _OBJECT]},
     keys.scopes: {"anyOf": [{"type": "string"}, _list_of(_TEXT)]},

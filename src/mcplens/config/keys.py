@@ -34,7 +34,8 @@ class Key(msgspec.Struct, frozen=True):
     """One key: `read(value, key)` returns the field's value or raises InvalidValue.
 
     `meaning` is a line of help; the keys of a server are described only in the reference.
-    A key that is not used yet is validated and kept for a later version.
+    A key that is not used yet is validated and kept for a later version. `choices` are all values
+    that it takes, if there are few.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Key(msgspec.Struct, frozen=True):
     read: Callable[[Any, str], Any]
     meaning: str = ""
     is_used: bool = True
+    choices: tuple[str, ...] = ()
 
 
 _KINDS: Final = {
@@ -216,9 +218,12 @@ def session_mode(value: Any, key: str) -> str:
     return str(value)
 
 
+LOG_CHOICES: Final = (*LOG_LEVELS, "off")
+
+
 def log_level(value: Any, key: str) -> str:
     """A level of MCP's, or `off`."""
-    if value not in (*LOG_LEVELS, "off"):
+    if value not in LOG_CHOICES:
         raise InvalidValue(key, f"must be one of {', '.join(LOG_LEVELS)}, or off")
     return str(value)
 
@@ -365,6 +370,7 @@ TOP_KEYS: Final = (
     Key(
         "logLevel", "log_level", log_level,
         "The level from which servers of 2026-07-28 are asked to log, or off; others log unasked.",
+        choices=LOG_CHOICES,
     ),
     Key(
         "serverOutputMegabytes", "server_output_mb", AtLeast(0),

@@ -183,6 +183,7 @@ class Setting(msgspec.Struct, frozen=True):
     source: str
     is_ours: bool  # no other file than ours sets it
     is_used: bool
+    choices: tuple[str, ...]
 
 
 def settings_of(configured: ConfigFiles) -> list[Setting]:
@@ -201,7 +202,10 @@ def settings_of(configured: ConfigFiles) -> list[Setting]:
         origins = configuration.origins.get(key.field, ())
         source = "; ".join(_origin(configured, one) for one in origins) or "default"
         is_ours = all(origin.path == own for origin in origins)
-        found.append(Setting(key.name, key.meaning, value, default, source, is_ours, key.is_used))
+        setting = Setting(
+            key.name, key.meaning, value, default, source, is_ours, key.is_used, key.choices
+        )
+        found.append(setting)
     return found
 
 

@@ -2162,7 +2162,8 @@ export interface SetVariables {
  * A setting as the file spells it, its default, and where its value comes from.
  *
  * `source` is "default", or the file with the flag or variable behind it. `note` says
- * which server has a flag that overrides it.
+ * which server has a flag that overrides it. `choices` are all values that it takes, if there
+ * are few.
  */
 export interface SettingView {
   name: string;
@@ -2172,6 +2173,7 @@ export interface SettingView {
   source: string;
   is_editable: boolean;
   note: string | null;
+  choices: string[];
 }
 
 /**

@@ -45,6 +45,7 @@ const SETTING: SettingView = {
   source: "default",
   is_editable: true,
   note: null,
+  choices: [],
 };
 
 const words: [typed: string, label: string][] = [

@@ -44,7 +44,8 @@ class SettingView(msgspec.Struct, frozen=True):
     """A setting as the file spells it, its default, and where its value comes from.
 
     `source` is "default", or the file with the flag or variable behind it. `note` says
-    which server has a flag that overrides it.
+    which server has a flag that overrides it. `choices` are all values that it takes, if there
+    are few.
     """
 
     name: str
@@ -54,6 +55,7 @@ class SettingView(msgspec.Struct, frozen=True):
     source: str
     is_editable: bool
     note: str | None
+    choices: tuple[str, ...]
 
 
 def setting_views(workspace: Workspace) -> list[SettingView]:
@@ -66,6 +68,7 @@ def setting_views(workspace: Workspace) -> list[SettingView]:
             one.source,
             one.is_ours and not isinstance(one.default, dict),
             _note(workspace, one),
+            one.choices,
         )
         for one in settings_of(workspace.config_files)
         if one.is_used

@@ -102,8 +102,11 @@ export function Gateway() {
           <StateDot state={gateway.is_on ? "CONNECTED" : "DISCONNECTED"} />
           <span className="dim">{stateWords(gateway)}</span>
         </span>
-        <span className="grow" />
-        {gateway.is_on && <TurnOff gateway={gateway} />}
+        {gateway.is_on && (
+          <div className="actions">
+            <TurnOff gateway={gateway} />
+          </div>
+        )}
       </div>
       {gateway.is_on ? (
         <div className="scroll">

@@ -27,6 +27,7 @@ it("says at a setting's field that it was refused, and keeps what was typed", as
     source: "default",
     is_editable: true,
     note: null,
+    choices: [],
   };
   render(
     <MantineProvider>
@@ -39,4 +40,26 @@ it("says at a setting's field that it was refused, and keeps what was typed", as
   await userEvent.tab();
   expect(await screen.findByText("Not saved: must be 1 or more")).toBeTruthy();
   expect([field.value, field.getAttribute("aria-invalid")]).toEqual(["0", "true"]);
+});
+
+it("offers the values of a setting that has few", async () => {
+  vi.mocked(command).mockResolvedValue(null);
+  const setting = {
+    name: "logLevel",
+    description: "",
+    value: "info",
+    default: "info",
+    source: "default",
+    is_editable: true,
+    note: null,
+    choices: ["debug", "info", "off"],
+  };
+  render(
+    <MantineProvider env="test">
+      <SettingField setting={setting} />
+    </MantineProvider>,
+  );
+  await userEvent.click(screen.getByRole("combobox"));
+  await userEvent.click(screen.getByRole("option", { name: "off" }));
+  expect(command).toHaveBeenLastCalledWith("SetSetting", { name: "logLevel", value: "off" });
 });

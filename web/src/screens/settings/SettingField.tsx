@@ -1,5 +1,5 @@
 // Input of one setting. A valid value is saved on blur.
-import { Switch, Textarea, TextInput } from "@mantine/core";
+import { Select, Switch, Textarea, TextInput } from "@mantine/core";
 import { type KeyboardEvent, useState } from "react";
 import type { SettingView } from "../../api/types";
 import { pretty } from "../../values/json";
@@ -60,6 +60,19 @@ function TextField({ setting }: { setting: SettingView }) {
   return <TextInput {...field} onKeyDown={leaveOnEnter} />;
 }
 
+function ChoiceField({ setting }: { setting: SettingView }) {
+  return (
+    <Select
+      aria-label={labelOf(setting)}
+      data={setting.choices}
+      value={String(setting.value)}
+      allowDeselect={false}
+      readOnly={!setting.is_editable}
+      onChange={(value) => changeSetting(setting.name, value)}
+    />
+  );
+}
+
 function NamesField({ setting, names }: { setting: SettingView; names: unknown[] }) {
   const field = useTextField(setting, names.join("\n"), (text) => ({ value: parseNames(text) }));
   return <Textarea {...field} description="One per line" autosize maxRows={8} />;
@@ -85,5 +98,6 @@ export function SettingField({ setting }: { setting: SettingView }) {
   if (typeof value === "number") return <NumberField setting={setting} />;
   if (Array.isArray(value)) return <NamesField setting={setting} names={value} />;
   if (typeof value === "object" && value !== null) return <JsonField setting={setting} />;
+  if (setting.choices.length > 0) return <ChoiceField setting={setting} />;
   return <TextField setting={setting} />;
 }

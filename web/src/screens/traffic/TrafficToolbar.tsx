@@ -1,5 +1,5 @@
 // Toolbar of Traffic: filters, arrangement, columns, sessions, pins, export and import.
-import { Button, Checkbox, SegmentedControl, Switch, Tooltip } from "@mantine/core";
+import { Button, SegmentedControl, Switch, Tooltip } from "@mantine/core";
 import { memo, useCallback, useRef } from "react";
 import { Link, useLocation, useSearchParams } from "react-router";
 import type { EventView } from "../../api/types";
@@ -150,7 +150,7 @@ export const TrafficToolbar = memo(function TrafficToolbar(props: Props) {
         />
       </Tooltip>
       <Tooltip label="Pings, lists and polling, and their answers: mcplens's own, or those of a tapped client">
-        <Checkbox
+        <Switch
           label={`mcplens's own (${oursCount.toLocaleString("en")})`}
           checked={filter.ours}
           onChange={(event) => set({ ours: event.currentTarget.checked })}
