@@ -46,6 +46,12 @@ def test_two_questions_survive_a_reload_with_what_was_half_typed(window: Watched
 
 def test_a_form_sends_what_it_shows_and_nothing_else(window: Watched) -> None:
     page, form = run(window, "elicit-form")
+    # An example is looked at before it is sent, and can be taken back.
+    form.get_by_role("button", name="Fill with an example").click()
+    expect(form.get_by_label("Your name")).not_to_have_value("")
+    window.shoot("elicitation-example")
+    form.get_by_role("button", name="Undo the example").click()
+    expect(form.get_by_label("Your name")).to_have_value("")
     form.get_by_label("Your name").fill("Ada\nLovelace")
     # A default that was emptied does not come back.
     expect(form.get_by_label("nick")).to_have_value("demo")

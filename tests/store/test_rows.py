@@ -61,6 +61,24 @@ def test_messages_of_servers_and_of_apps_count_as_messages_of_a_run() -> None:
     assert facts.message_count == 4
 
 
+def test_a_run_says_what_was_called_in_it_and_how_many_errors_came() -> None:
+    facts = RunFacts("run")
+    asked = [
+        ("tools/call", {"name": "echo"}),
+        ("tools/call", {"name": "echo"}),
+        ("resources/read", {"uri": "demo://text"}),
+        ("tools/list", {"cursor": "x"}),
+        ("prompts/get", {"name": 5}),
+    ]
+    asking = (sent(encode_request(at, *each)) for at, each in enumerate(asked))
+    failed = encode_result(1, {"content": [], "isError": True})
+    came = map(received, (failed, encode_result(2, {}), encode_error(3, -32601, "no")))
+    for row in stored_rows([*asking, *came]):
+        facts.add(row)
+    assert facts.called == ["echo", "demo://text"]
+    assert (facts.error_count, facts.problem_count) == (2, 0)
+
+
 def test_there_is_a_sample_of_every_kind_with_every_field() -> None:
     for kind in KINDS:
         for field in msgspec.structs.fields(kind)[5:]:

@@ -23,7 +23,26 @@ class _Result(msgspec.Struct, gc=False):
     content: Any = None
 
 
+class _Verdict(msgspec.Struct, gc=False):
+    isError: bool = False
+
+
+class _Answer(msgspec.Struct, gc=False):
+    result: _Verdict  # its content is skipped: it may hold bytes that are not UTF-8
+
+
 _decode: Final = msgspec.json.Decoder(_Result).decode
+_decode_answer: Final = msgspec.json.Decoder(_Answer).decode
+
+
+def is_tool_error(message: bytes) -> bool:
+    """Whether a whole message is the result of a tool that failed; most are hardly looked at."""
+    if _MEMBER not in message or _SAYS_SO.search(message) is None:
+        return False
+    try:
+        return _decode_answer(message).result.isError
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
 
 
 def tool_failure(result: msgspec.Raw | bytes, message: bytes | None = None) -> str | None:

@@ -1,7 +1,9 @@
-"""What the rows of one run say about its session: who spoke, what waits, and what went wrong.
+"""What the rows of one run say about its session: who spoke, what was called, what waits, and what
+went wrong.
 
 Rows are added in order; a run that is still recorded is kept up to date by adding those that came.
-Pure. Used for runs of other processes, which have no client of ours that could be asked.
+Pure. Used for the list of runs, and for those of other processes, which have no client of ours that
+could be asked.
 """
 
 from __future__ import annotations
@@ -12,11 +14,17 @@ import msgspec
 
 from mcplens.events import ClientIntroduced, EraDecided, ServerIntroduced
 from mcplens.protocol.frames import RequestId
+from mcplens.protocol.tool_failures import is_tool_error
 from mcplens.store.row_decoding import decode_row
 from mcplens.store.rows import MESSAGE_KINDS, Row
 
 # As many as a person looks through; older ones of a session that answers nothing are not listed.
 MAX_OPEN: Final = 500
+# Names of what was called, as many as fit in a line of a list.
+MAX_CALLED: Final = 6
+_MOST_CHARACTERS: Final = 60
+# The methods that call something by its name, and the param that has it.
+_NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 
 _DECODED: Final = frozenset({"ClientIntroduced", "ServerIntroduced", "EraDecided"})
 
@@ -32,6 +40,18 @@ class WaitingRequest(msgspec.Struct, frozen=True):
     is_question: bool
 
 
+class _Params(msgspec.Struct):
+    name: str = ""
+    uri: str = ""
+
+
+class _Request(msgspec.Struct):
+    params: _Params = msgspec.field(default_factory=_Params)
+
+
+_decode_request: Final = msgspec.json.Decoder(_Request).decode
+
+
 class RunFacts:
     """The facts of one run so far."""
 
@@ -40,6 +60,8 @@ class RunFacts:
         self.last_seq = 0
         self.message_count = 0
         self.problem_count = 0  # messages that are malformed, or answer no request
+        self.error_count = 0  # error replies, and results of tools that failed
+        self._called: dict[str, None] = {}
         self.client: ClientIntroduced | None = None
         self.server: ServerIntroduced | None = None
         self.era: EraDecided | None = None
@@ -52,13 +74,16 @@ class RunFacts:
     def waiting(self) -> list[WaitingRequest]:
         return list(self._waiting.values())
 
+    @property
+    def called(self) -> list[str]:
+        """The first tools, prompts and resources that were asked for, each once."""
+        return list(self._called)
+
     def add(self, row: Row) -> None:
         self.last_seq = row.seq
         kind = row.kind
         if kind in MESSAGE_KINDS:
-            self.message_count += 1
-            if row.detail is not None and "malformed" in row.detail:
-                self.problem_count += 1
+            self._count(row)
         elif kind == "RequestStarted":
             self._opened(row, is_question=False)
         elif kind == "ServerRequestReceived":
@@ -75,6 +100,25 @@ class RunFacts:
                 self.server = event
             elif isinstance(event, EraDecided):
                 self.era = event
+
+    def _count(self, row: Row) -> None:
+        self.message_count += 1
+        data = row.payload or b""
+        if row.detail is not None and "malformed" in row.detail:
+            self.problem_count += 1
+        elif row.status == "error":
+            # A server of an older revision refuses the question for its revision.
+            self.error_count += row.purpose != "handshake"
+        elif row.status == "result":
+            self.error_count += is_tool_error(data)
+        elif row.status == "request" and row.method in _NAMED and len(self._called) < MAX_CALLED:
+            try:
+                params = _decode_request(data).params
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                return
+            name = getattr(params, _NAMED[row.method])
+            if name:
+                self._called[name[:_MOST_CHARACTERS]] = None
 
     def _opened(self, row: Row, *, is_question: bool) -> None:
         seq = row.request_seq or row.seq

@@ -6,13 +6,13 @@ api/history.py.
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 import msgspec
 
 from mcplens.events import Event
 from mcplens.protocol.eras import STATELESS_ERRORS, UNSUPPORTED_VERSION
+from mcplens.protocol.tool_failures import is_tool_error
 from mcplens.store.lenient_json import to_json
 from mcplens.store.row_encoding import RowEncoder
 from mcplens.store.rows import Row
@@ -36,7 +36,6 @@ _FRAMES: Final = frozenset(
     {"FrameSent", "FrameReceived", "InboundReceived", "AppMessageReceived", "AppMessageSent"}
 )
 
-_IS_ERROR: Final = re.compile(rb'"isError"\s*:\s*true')
 
 _encode: Final = msgspec.json.Encoder(enc_hook=str).encode
 
@@ -90,7 +89,7 @@ def event_view(run_id: str, row: Row, *, is_whole: bool = False) -> EventView:
         reason,
         detail,
         is_cut or (kind == "StderrLine" and len(head) == LOG_BYTES < len(data)),
-        row.status == "result" and _is_error(data),
+        row.status == "result" and is_tool_error(data),
         row.exchange_id,
         row.request_seq,
         row.caused_by_seq,
@@ -120,27 +119,6 @@ def _is_refused_probe(row: Row, data: bytes) -> bool:
         return False
     try:
         return _read_refusal(data).error.code not in _FAULTS
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return False
-
-
-class _Result(msgspec.Struct):
-    isError: bool = False
-
-
-class _Answer(msgspec.Struct):
-    result: _Result
-
-
-_read_answer: Final = msgspec.json.Decoder(_Answer).decode
-
-
-def _is_error(data: bytes) -> bool:
-    """Whether a message is a result with `isError`; parses only those that contain it."""
-    if _IS_ERROR.search(data) is None:
-        return False
-    try:
-        return _read_answer(data).result.isError
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return False
 

@@ -21,7 +21,8 @@ from mcplens.store.pins import find_pin
 from mcplens.store.replay import is_request
 from mcplens.store.row_decoding import StoredEvent, decode_row
 from mcplens.store.row_encoding import RowEncoder, exact_row
-from mcplens.store.rows import MESSAGE_KINDS, Row
+from mcplens.store.rows import Row
+from mcplens.store.run_facts import RunFacts
 from mcplens.web.api.events import EventPage, EventView, MatchesView, RunPage, RunView
 from mcplens.web.event_rows import event_view
 from mcplens.web.thread_pool import run_in_thread
@@ -35,7 +36,7 @@ MOST_EVENTS: Final = 5_000
 MOST_RUNS: Final = 1_000
 # A client introduces itself in its first request.
 _FIRST_EVENTS: Final = 20
-# Events of which the messages are counted for one list of runs: a tenth of a second.
+# Events that are read for one list of runs: a tenth of a second.
 MOST_COUNTED: Final = 50_000
 # As many as a page keeps rows.
 MOST_MATCHES: Final = 100_000
@@ -61,13 +62,13 @@ async def runs(workspace: Workspace, limit: int) -> RunPage:
 
     def look(history: History) -> list[RunView]:
         found = history.runs(limit + 1)
-        counts = _message_counts(history, found)
+        known = _facts_of(history, found)
         return [
             run_view(
                 run,
                 is_live=_is_live(history, run),
                 client=_client_of(history, run),
-                message_count=counts.get(run.run_id),
+                facts=known.get(run.run_id),
             )
             for run in found
         ]
@@ -77,7 +78,7 @@ async def runs(workspace: Workspace, limit: int) -> RunPage:
 
 
 def run_view(
-    run: RunSummary, *, is_live: bool, client: ClientIntroduced | None, message_count: int | None
+    run: RunSummary, *, is_live: bool, client: ClientIntroduced | None, facts: RunFacts | None
 ) -> RunView:
     name = None if client is None else client.client_info.get("name")
     return RunView(
@@ -92,21 +93,24 @@ def run_view(
         run.last_seq,
         is_live,
         name if isinstance(name, str) else None,
-        message_count,
+        None if facts is None else facts.message_count,
+        0 if facts is None else facts.error_count,
+        [] if facts is None else facts.called,
     )
 
 
-def _message_counts(history: History, runs: list[RunSummary]) -> dict[str, int]:
-    """How many messages each run has, of the newest runs that are quick to read."""
-    counts = {}
+def _facts_of(history: History, runs: list[RunSummary]) -> dict[str, RunFacts]:
+    """What each run says about its session, of the newest runs that are quick to read."""
+    known = {}
     left = MOST_COUNTED
     for run in runs:
         if run.event_count > left:
             continue
         left -= run.event_count
-        rows = history.scan(Filter(run_id=run.run_id))
-        counts[run.run_id] = sum(row.kind in MESSAGE_KINDS for _, row in rows)
-    return counts
+        known[run.run_id] = facts = RunFacts(run.run_id)
+        for _, row in history.scan(Filter(run_id=run.run_id)):
+            facts.add(row)
+    return known
 
 
 def _is_live(history: History, run: RunSummary) -> bool:

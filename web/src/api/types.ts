@@ -1861,7 +1861,8 @@ export interface RunRowView {
 /**
  * One run of mcplens that was recorded; `client` is the name of a tapped client.
  *
- * `message_count` is null where counting would mean reading too much.
+ * `message_count` is null where counting would mean reading too much; then there are no errors
+ * and no names of what was called either.
  */
 export interface RunView {
   run_id: string;
@@ -1876,6 +1877,8 @@ export interface RunView {
   is_live: boolean;
   client: string | null;
   message_count: number | null;
+  error_count: number;
+  called: string[];
 }
 
 /**

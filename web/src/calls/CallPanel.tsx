@@ -10,6 +10,7 @@ import { ModuleLoading } from "../components/ModuleLoading";
 import { questionsOf } from "../questions/waitingQuestions";
 import { useMuteCall } from "../state/notifications";
 import { useInspector } from "../state/store";
+import { codeMeaning } from "../values/errorCodes";
 import { CallActions } from "./CallActions";
 import type { Choice } from "./CallChooser";
 import { CallFacts } from "./CallFacts";
@@ -141,11 +142,18 @@ function Panel({ call, hasSchema, questionId, onRepeated, choice, isHeadless, ap
   const running = isRunning(call);
   const isAsked = running && asked.questions.length > 0;
   const request = useFoldedRequest(call);
-  const isAnswered = rpcErrorOf(call.error) !== null;
+  const rpcError = rpcErrorOf(call.error);
+  const isAnswered = rpcError !== null;
   const hasResult = call.status === "completed" || isAnswered;
   const again = <RepeatButton call={call} onRepeated={onRepeated} />;
   const failure = call.error && (
-    <ErrorNote error={call.error} title="The call failed" action={again} hasViews={isAnswered} />
+    <ErrorNote
+      error={call.error}
+      title={call.status === "error" ? "The call failed" : "Error reply"}
+      note={rpcError && codeMeaning(rpcError.code, rpcError.message)}
+      action={again}
+      hasViews={isAnswered}
+    />
   );
   const content = (
     <>

@@ -5,7 +5,7 @@ import type { CallView, WholeEvent } from "../api/types";
 import { Callout } from "../components/Callout";
 import { FrameText } from "../events/FrameText";
 import { maskedKeys } from "../state/wholeEvent";
-import { errorMessage } from "../values/format";
+import { errorMessage, formatBytes } from "../values/format";
 
 type Reply = { of: string } & ({ whole: WholeEvent } | { problem: string });
 
@@ -32,6 +32,7 @@ export function RawReply({ call }: { call: CallView }) {
           mcplens masked the value of {masked.join(", ")}; it is marked.
         </Callout>
       )}
+      <span className="dim">{formatBytes(reply.whole.event.size_bytes)}, as they came</span>
       <FrameText whole={reply.whole} label="Message as it came" most={640} />
     </div>
   );

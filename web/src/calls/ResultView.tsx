@@ -286,9 +286,12 @@ const labelOfText = (form: Form): string => (form === "json" ? "Content" : TEXT_
 
 /** The views of a result: those of its text, if that is all it has, and those of its JSON. */
 function useForms(call: CallView, value: unknown, hasApp: boolean, isFailed: boolean) {
-  const ofContent = useMemo(() => (isFailed ? "error" : contentKind(value)), [isFailed, value]);
+  const ofContent = useMemo(() => contentKind(value), [value]);
   const kind = hasApp ? APP.value : ofContent;
-  const [wanted, setWanted] = usePreference(`result.form.${kind}`, hasApp ? APP.value : "shown");
+  const kept = usePreference(`result.form.${kind}`, hasApp ? APP.value : "shown");
+  // What went wrong is read first, whatever was looked at of another error.
+  const ofError = useState("shown");
+  const [wanted, setWanted] = isFailed ? ofError : kept;
   const others = useOtherCalls(call);
   const texts = useMemo(() => textForms(value), [value]);
   const [textForm, setTextForm] = useTextForm(texts);

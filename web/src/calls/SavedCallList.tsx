@@ -60,13 +60,15 @@ export function SavedCallList({ serverId, tool, onChoose }: Props) {
               {one.name}
             </Button>
           </Tooltip>
-          <ActionIcon
-            size="sm"
-            aria-label={`Delete the saved call ${one.name}`}
-            onClick={() => remove(one)}
-          >
-            <Icon name="close" size={12} />
-          </ActionIcon>
+          <Tooltip label="Delete from its collection">
+            <ActionIcon
+              size="sm"
+              aria-label={`Delete the saved call ${one.name}`}
+              onClick={() => remove(one)}
+            >
+              <Icon name="close" size={12} />
+            </ActionIcon>
+          </Tooltip>
         </span>
       ))}
     </section>

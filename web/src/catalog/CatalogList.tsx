@@ -21,6 +21,8 @@ interface ExtraFilter<T> {
   /** Description of what is shown; null where nothing is hidden. */
   words: string | null;
   onClear(): void;
+  /** The name of the order, if there are several. */
+  order?: string;
 }
 
 interface Props<T> {
@@ -110,6 +112,7 @@ export function CatalogList<T>(props: Props<T>) {
           chosen={chosen}
           onChoose={choose}
           render={render}
+          {...(narrowing?.order && { order: narrowing.order })}
         />
       </ChangeMarksProvider>
       {items.length > 0 && foot}

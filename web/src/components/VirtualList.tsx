@@ -24,6 +24,8 @@ interface Props<T> {
   rowHeight?: number;
   /** Id of the list; rows have this id with `-` and an index. For a combobox that controls it. */
   id?: string;
+  /** The name of the order of the items: another one is read from its top. */
+  order?: string;
 }
 
 function List<T>(props: Props<T>) {
@@ -55,6 +57,13 @@ function List<T>(props: Props<T>) {
   useEffect(() => {
     if (at >= 0) virtual.scrollToIndex(at, { align: "auto" });
   }, [chosen, at < 0]);
+
+  const { order } = props;
+  const former = useRef(order);
+  useEffect(() => {
+    if (former.current !== order) scroller.current?.scrollTo?.({ top: 0 });
+    former.current = order;
+  }, [order]);
 
   const choose = (index: number, isStep: boolean): void => {
     const item = items[index];

@@ -21,6 +21,8 @@ const aRun = (at: number) => ({
   is_live: false,
   client: at === 1 ? "claude-ai" : null,
   message_count: at === 2 ? null : 12,
+  error_count: at === 1 ? 2 : 0,
+  called: at === 1 ? ["echo", "fail"] : [],
 });
 
 it("lists sessions with server, client, time and messages; offers older ones, and stays open when they are asked for", async () => {
@@ -40,7 +42,7 @@ it("lists sessions with server, client, time and messages; offers older ones, an
   const user = userEvent.setup();
   await user.click(screen.getByRole("button", { name: "Session: This session" }));
   const item = (name: RegExp) => screen.findByRole("menuitem", { name });
-  expect(await item(/server-1 ?from claude-ai.*12 messages/)).toBeDefined();
+  expect(await item(/server-1 ?from claude-ai.*12 messages · 2 errors ?echo, fail/)).toBeDefined();
   expect(await item(/server-2.*1 event/)).toBeDefined();
   await user.click(await item(/Older sessions…/));
   expect(await item(/server-59/)).toBeDefined();

@@ -1,5 +1,6 @@
 // The session that a screen shows: this one, one that another process records now, or an earlier
-// one, each with its server, its client, when it was and how many messages it has.
+// one, each with its server, its client, when it was, how many messages and errors it has, and what
+// was called in it.
 import { Badge, Button, Menu } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { useLocation, useNavigate, useSearchParams } from "react-router";
@@ -7,7 +8,7 @@ import { fetchRuns } from "../api/http";
 import type { RunPage, RunView } from "../api/types";
 import { Icon } from "../components/Icon";
 import { useInspector } from "../state/store";
-import { formatDateTime, formatDuration, formatRunSize } from "../values/format";
+import { formatDateTime, formatDuration, formatRunSize, pluralize } from "../values/format";
 import { visible } from "../values/hiddenCharacters";
 import css from "./RunChooser.module.css";
 
@@ -32,7 +33,16 @@ function Session({ run }: { run: RunView }) {
       </span>
       <span className={css.second}>
         {whenOf(run)} · {formatRunSize(run)}
+        {run.error_count > 0 && (
+          <>
+            {" · "}
+            <span className="bad">{pluralize(run.error_count, "error")}</span>
+          </>
+        )}
       </span>
+      {run.called.length > 0 && (
+        <span className={`cut mono ${css.second}`}>{visible(run.called.join(", "))}</span>
+      )}
     </span>
   );
 }
@@ -104,12 +114,11 @@ export function RunChooser({ offer }: { offer?: string }) {
   useEffect(() => {
     if (isLinked && (isNameless || offer !== undefined)) load();
   }, [run, isLinked]);
-  const earlier = shown ? `${serversOf(shown)}, ${formatDateTime(shown.started)}` : "Recorded";
+  const earlier = shown ? `${formatDateTime(shown.started)}, ${serversOf(shown)}` : "Recorded";
   const label = run === null ? THIS_SESSION : earlier;
-  // Without the year and the seconds: a longer button would move the others into another row.
-  const short = shown
-    ? `${serversOf(shown)}, ${formatDateTime(shown.started).slice(5, -3)}`
-    : label;
+  // Without the year, and the server at its end, where it may be cut: a longer button would move the
+  // others into another row.
+  const short = shown ? `${formatDateTime(shown.started).slice(5)}, ${serversOf(shown)}` : label;
   const group = { chosen: run, onChoose: choose };
   if (offer !== undefined && others.length === 0) return null;
   return (
@@ -117,7 +126,7 @@ export function RunChooser({ offer }: { offer?: string }) {
       <Menu.Target>
         <Button
           variant={run === null ? "default" : "light"}
-          maw={200}
+          maw={180}
           rightSection={<Icon name="down" size={12} />}
           {...(offer === undefined && { "aria-label": `Session: ${short}`, title: label })}
         >

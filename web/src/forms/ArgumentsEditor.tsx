@@ -1,7 +1,7 @@
 // Edits arguments as a form or as JSON. The JSON text is the source of truth: the form reads and
 // writes it, so switching loses nothing.
 import { SegmentedControl } from "@mantine/core";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { CodeEditor } from "../components/CodeEditor";
 import { lazyModule, useModule } from "../components/lazyModule";
 import { ModuleLoading } from "../components/ModuleLoading";
@@ -45,6 +45,8 @@ interface Props {
   unchecked: Finding[];
   /** How often they were refused because they are invalid. */
   refused?: number;
+  /** Beside the switch of form and JSON. */
+  action?: ReactNode;
   onChange(value: Arguments): void;
 }
 
@@ -105,6 +107,7 @@ export function ArgumentsEditor(props: Props) {
     <div className="stack" data-form ref={place}>
       <div className="row wrap">
         <h3 className="section-title grow">{title}</h3>
+        {props.action}
         <SegmentedControl
           aria-label="How to enter the arguments"
           data={[

@@ -1,8 +1,9 @@
 // A server asks a person to fill in a form. Three answers: accept, decline, cancel.
-import { Button, Tooltip } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { Callout } from "../components/Callout";
 import { type Arguments, ArgumentsEditor, NO_ARGUMENTS } from "../forms/ArgumentsEditor";
+import { useExample } from "../forms/useExample";
 import { useFindings } from "../forms/useFindings";
 import { command } from "../state/commands";
 import { fieldsOf } from "../values/jsonObject";
@@ -24,6 +25,7 @@ export function ElicitationForm({ question, send, edited, note }: AnswerProps) {
   const [draft, setDraft] = useAnswerDraft(question, first, edited);
   const [isTried, setTried] = useState(false);
   const [refused, setRefused] = useState(0);
+  const example = useExample(requestedSchema ?? {}, draft, setDraft);
   const { parsed, findings, unchecked, asTyped } = useFindings(requestedSchema, draft);
   // Without a text the defaults are not filled in yet.
   const isReady = parsed.ok && draft.text !== null;
@@ -59,6 +61,13 @@ export function ElicitationForm({ question, send, edited, note }: AnswerProps) {
         unchecked={unchecked}
         refused={refused}
         onChange={setDraft}
+        action={
+          example && (
+            <Button variant="subtle" px="xs" onClick={example.put}>
+              {example.isPut ? "Undo the example" : "Fill with an example"}
+            </Button>
+          )
+        }
       />
       {!parsed.ok && <Callout>The JSON is not complete: {parsed.problem}</Callout>}
       <Callout>
@@ -70,18 +79,6 @@ export function ElicitationForm({ question, send, edited, note }: AnswerProps) {
             Send anyway
           </Button>
         )}
-        <Tooltip label="Let the profile auto answer">
-          <Button
-            variant="subtle"
-            onClick={() =>
-              send((force) =>
-                command("AutoRespond", { question_id, profile: "auto", options: { force } }),
-              )
-            }
-          >
-            Auto-respond
-          </Button>
-        </Tooltip>
         <RefuseButtons onChoose={answer} />
         <Button data-answer disabled={!isReady} onClick={() => submit(false)}>
           Submit

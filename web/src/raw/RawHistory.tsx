@@ -1,4 +1,5 @@
-// Earlier requests: a menu to load any that a server was sent, and the raw calls of this session.
+// Messages to begin with: ready-made ones, any that a server was sent, and the raw calls of this
+// session.
 import { Button, Menu } from "@mantine/core";
 import { useState } from "react";
 import type { CallView, EventView } from "../api/types";
@@ -13,6 +14,31 @@ const AT_ONCE = 30;
 export function nameIn(head: string): string {
   const [, name] = /"(?:name|uri|taskId)"\s*:\s*"([^"\\]*)"/.exec(head) ?? [];
   return truncate(name ?? "", 40);
+}
+
+interface ExampleProps {
+  examples: { method: string; text: string }[];
+  onChoose(text: string): void;
+}
+
+/** Ready-made requests, by their methods. */
+export function ExampleMenu({ examples, onChoose }: ExampleProps) {
+  return (
+    <Menu>
+      <Menu.Target>
+        <Button variant="default" rightSection={<Icon name="down" size={12} />}>
+          Examples
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {examples.map(({ method, text }) => (
+          <Menu.Item key={method} className="mono" onClick={() => onChoose(text)}>
+            {method}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
 }
 
 interface MenuProps {

@@ -18,13 +18,13 @@ import { useRunShortcut } from "../components/useRunShortcut";
 import { lastPath, withoutLink } from "../state/lastVisited";
 import { pathTo, useOrigin } from "../state/navigation";
 import { lacksEnvelope, takesHeaders, withEnvelope } from "../state/protocol";
-import { initialMessage, type RawDraft, restoreHeaders, simplestMethod } from "../state/rawDraft";
+import { exampleMessages, type RawDraft, restoreHeaders } from "../state/rawDraft";
 import { withErrorToast } from "../state/toasts";
 import { maskedKeys } from "../state/wholeEvent";
 import { parseExactly, tryParseExactly } from "../values/exactJson";
 import { parseJson, pretty } from "../values/json";
 import { fieldsOf } from "../values/jsonObject";
-import { LoadMenu, RawHistory } from "./RawHistory";
+import { ExampleMenu, LoadMenu, RawHistory } from "./RawHistory";
 import css from "./RawTester.module.css";
 import { isRefusedRequest, lineBreakNote, useRawCalls, useRawRequest } from "./rawRequests";
 
@@ -170,7 +170,7 @@ export function RawTester({ server, message, isScreen = false }: Props) {
             label="Message to send"
             value={message.text}
             onChange={message.setText}
-            height={260}
+            height={320}
           />
           <Remarks text={message.text} missing={missing} />
           {error && (
@@ -187,13 +187,7 @@ export function RawTester({ server, message, isScreen = false }: Props) {
             />
           )}
           <div className={`row wrap ${css.buttons}`}>
-            <Button
-              variant="default"
-              title="Load a ready-made request that every server answers"
-              onClick={() => message.place(initialMessage(server))}
-            >
-              Load {simplestMethod(server)}
-            </Button>
+            <ExampleMenu examples={exampleMessages(server, raw.length)} onChoose={message.place} />
             <LoadMenu serverId={server_id} calls={calls} onCall={load} onEvent={loadEvent} />
             <ButtonWithReason
               disabledReason={isConnected ? null : "The server is not connected"}

@@ -96,7 +96,7 @@ it("puts a name before other words for a thing", () => {
   ]);
 });
 
-it("finds an earlier session by its time, its servers and the words for it", async () => {
+it("finds an earlier session by its time, its servers, what was called and the words for it", async () => {
   const run = {
     run_id: "r1",
     title: "web",
@@ -104,6 +104,7 @@ it("finds an earlier session by its time, its servers and the words for it", asy
     servers: ["billing"],
     event_count: 7,
     message_count: 3,
+    called: ["pay"],
   };
   const runs = [run, { ...run, run_id: "now" }];
   vi.stubGlobal("fetch", async () => new Response(JSON.stringify({ runs, has_more: false })));
@@ -111,7 +112,7 @@ it("finds an earlier session by its time, its servers and the words for it", asy
   const page = { isMonitorOpen: true, onMonitor: () => {}, onHelp: () => {} };
   const { result } = renderHook(() => useEntries(page), { wrapper: at("/s/mine/tools") });
   await waitFor(() => {
-    const [found, ...others] = matching(result.current, "yesterday session billing");
+    const [found, ...others] = matching(result.current, "yesterday session billing pay");
     expect(found?.to).toBe("/traffic?run=r1");
     expect(others).toEqual([]);
   });
@@ -119,7 +120,7 @@ it("finds an earlier session by its time, its servers and the words for it", asy
 
 it("puts the session of yesterday first, then other sessions, then where all are listed", async () => {
   const day = 24 * 3600;
-  const run = { title: "web", servers: ["billing"], event_count: 7, message_count: 3 };
+  const run = { title: "web", servers: ["billing"], event_count: 7, message_count: 3, called: [] };
   const now = Date.now() / 1000;
   const runs = [
     { ...run, run_id: "old", started: now - 5 * day },

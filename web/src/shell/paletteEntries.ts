@@ -63,11 +63,12 @@ function pathToItem(serverId: string, kind: ListKind, key: string): string {
 }
 
 function entryOf(serverId: string, kind: ListKind, icon: IconName, item: Item<unknown>): Entry {
+  const label = itemTitle(item.value as Tool, item.key);
   return {
     key: `${serverId} ${kind} ${item.key}`,
     icon,
-    label: itemTitle(item.value as Tool, item.key),
-    about: `${item.key} · ${serverId}`,
+    label,
+    about: label === item.key ? serverId : `${item.key} · ${serverId}`,
     to: pathToItem(serverId, kind, item.key),
     focus: "item",
   };

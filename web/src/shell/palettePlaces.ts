@@ -91,7 +91,7 @@ const sessionEntry = (run: RunView): Entry => ({
   key: `session ${run.run_id}`,
   icon: "traffic",
   label: `Session of ${formatDateTime(run.started)}${dayOf(run.started)}`,
-  about: `${run.servers.join(", ") || run.title} · ${formatRunSize(run)}`,
+  about: [run.servers.join(", ") || run.title, ...run.called, formatRunSize(run)].join(" · "),
   words: "earlier session run history recording yesterday past",
   to: `/traffic?run=${encodeURIComponent(run.run_id)}`,
 });

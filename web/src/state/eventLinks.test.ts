@@ -235,7 +235,7 @@ describe("a link in the address", () => {
     const words = (name: LinkFilter["name"], value: string) => linkWords(ring, { name, value });
     expect(words("request", "1")).toBe("tools/call with id 7");
     expect(words("request", "99")).toBe("the request of event 99");
-    expect(words("call", "c1")).toBe("tools/call with id 9");
+    expect(words("call", "c1")).toBe("tools/call with ids 7 to 9");
     expect(words("call", "c99")).toBe("call c99");
     expect(words("exchange", "4")).toBe("HTTP exchange 4");
   });

@@ -70,8 +70,8 @@ export class EventLinks {
   private readonly exchanges = new Map<number, Exchange>();
   /** The first request of a call, by mcplens's id of the call. */
   private readonly calls = new Map<string, EventView>();
-  /** The request that last went on with a call, by the seq of the call's first request. */
-  private readonly rounds = new Map<number, EventView>();
+  /** The requests that went on with a call, by the seq of the call's first request. */
+  private readonly rounds = new Map<number, EventView[]>();
   /** Questions that were not closed yet, by the seqs of the requests that ask and wait. */
   private readonly asking = new Map<number, Set<number>>();
 
@@ -107,7 +107,7 @@ export class EventLinks {
       if (call_id !== null && !this.calls.has(call_id)) this.calls.set(call_id, event);
       // Requests about its task belong to a call too.
       if (first !== null && this.before(event, first)?.method === event.method)
-        this.rounds.set(first, event);
+        this.rounds.set(first, [...(this.rounds.get(first) ?? []), event]);
     }
     if (kind === "QuestionOpened" || kind === "QuestionClosed") this.noteQuestion(event);
     const ended = this.endedSeq(event);
@@ -173,17 +173,22 @@ export class EventLinks {
     return ofSameRun(event, this.answers.get(requestSeq(event)));
   }
 
-  /** The request that last went on with a call that had to be asked again; else the call itself. */
-  lastRoundOf(event: EventView): EventView {
-    const { status, kind, seq } = event;
+  /** A request, and those that went on with its call where it had to be asked again. */
+  roundsOf(event: EventView): EventView[] {
+    const { status, kind, seq, run_id } = event;
     const isFirst = status === "request" && kind === "FrameSent";
-    return (isFirst && ofSameRun(event, this.rounds.get(seq))) || event;
+    const more = isFirst ? (this.rounds.get(seq) ?? []) : [];
+    // A pinned event may be of another run.
+    return more[0]?.run_id === run_id ? [event, ...more] : [event];
   }
 
-  /** The last request of a call, if its first one is loaded. */
-  requestOfCall(callId: string): EventView | undefined {
+  /** The request that last went on with a call that had to be asked again; else the call itself. */
+  lastRoundOf = (event: EventView): EventView => this.roundsOf(event).at(-1) ?? event;
+
+  /** The requests of a call, if its first one is loaded. */
+  requestsOfCall(callId: string): EventView[] {
     const first = this.calls.get(callId);
-    return first && this.lastRoundOf(first);
+    return first ? this.roundsOf(first) : [];
   }
 
   /** Whether a question of this request, or one that it waits for, is open. */

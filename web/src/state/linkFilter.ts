@@ -44,6 +44,16 @@ export function linkMatcher(
 export const requestName = ({ method, request_id }: EventView): string =>
   `${method ?? "request"}${request_id === null ? "" : ` with id ${request_id}`}`;
 
+/** A call in words, by the method and ids of its requests. */
+function callName(requests: EventView[]): string | null {
+  const [first, ...more] = requests;
+  if (!first) return null;
+  const last = more.at(-1);
+  return last
+    ? `${first.method ?? "request"} with ids ${first.request_id} to ${last.request_id}`
+    : requestName(first);
+}
+
 /**
  * In words what a link asks for. A call is named by its JSON-RPC id, which users find in the message
  * too; mcplens's own id of it only where the request is not loaded.
@@ -51,8 +61,7 @@ export const requestName = ({ method, request_id }: EventView): string =>
 export function linkWords(ring: EventRing, { name, value }: LinkFilter): string {
   if (name === "app") return `the app ${value}`;
   if (name === "exchange") return `HTTP exchange ${value}`;
-  const isCall = name === "call";
-  const request = isCall ? ring.links.requestOfCall(value) : ring.find(Number(value));
-  if (request) return requestName(request);
-  return isCall ? `call ${value}` : `the request of event ${value}`;
+  if (name === "call") return callName(ring.links.requestsOfCall(value)) ?? `call ${value}`;
+  const request = ring.find(Number(value));
+  return request ? requestName(request) : `the request of event ${value}`;
 }

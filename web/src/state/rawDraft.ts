@@ -8,8 +8,42 @@ import { isStateless, withEnvelope } from "./protocol";
 const FIRST_ID = 1001;
 
 /** A request in the server's protocol revision. */
-export const requestMessage = (server: ServerView, method: string): string =>
-  pretty({ jsonrpc: "2.0", id: FIRST_ID, method, params: withEnvelope({}, server, "mcplens") });
+export const requestMessage = (
+  server: ServerView,
+  method: string,
+  params: Record<string, unknown> = {},
+  id = FIRST_ID,
+): string =>
+  pretty({ jsonrpc: "2.0", id, method, params: withEnvelope(params, server, "mcplens") });
+
+const OF_CAPABILITY: Record<string, [method: string, params: Record<string, unknown>][]> = {
+  tools: [
+    ["tools/list", {}],
+    ["tools/call", { name: "", arguments: {} }],
+  ],
+  resources: [
+    ["resources/list", {}],
+    ["resources/templates/list", {}],
+    ["resources/read", { uri: "" }],
+  ],
+  prompts: [
+    ["prompts/list", {}],
+    ["prompts/get", { name: "", arguments: {} }],
+  ],
+};
+
+/** Requests that the server declared to answer, each with an id that none was sent with from here. */
+export function exampleMessages(
+  server: ServerView,
+  sentCount: number,
+): { method: string; text: string }[] {
+  const offered = Object.keys(OF_CAPABILITY).filter((name) => name in server.capabilities);
+  const all = offered.flatMap((name) => OF_CAPABILITY[name] ?? []);
+  return [[simplestMethod(server), {}] as const, ...all].map(([method, params]) => ({
+    method,
+    text: requestMessage(server, method, params, FIRST_ID + sentCount),
+  }));
+}
 
 /** A request that every server of this protocol revision answers: 2026-07-28 has no ping. */
 export const simplestMethod = (server: ServerView): string =>

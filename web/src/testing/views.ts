@@ -209,6 +209,8 @@ export const aRunInfo = (run: Partial<RunView>, part: Partial<RunInfoView> = {})
     is_live: true,
     client: "claude",
     message_count: 1,
+    error_count: 0,
+    called: [],
     ...run,
   },
   client: null,

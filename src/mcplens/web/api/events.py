@@ -68,7 +68,8 @@ class MatchesView(msgspec.Struct, frozen=True):
 class RunView(msgspec.Struct, frozen=True):
     """One run of mcplens that was recorded; `client` is the name of a tapped client.
 
-    `message_count` is null where counting would mean reading too much.
+    `message_count` is null where counting would mean reading too much; then there are no errors
+    and no names of what was called either.
     """
 
     run_id: str
@@ -83,6 +84,8 @@ class RunView(msgspec.Struct, frozen=True):
     is_live: bool
     client: str | None
     message_count: int | None
+    error_count: int
+    called: list[str]
 
 
 class RunPage(msgspec.Struct, frozen=True):

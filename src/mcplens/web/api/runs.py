@@ -72,7 +72,7 @@ def other_run_view(run: OtherRun) -> RunInfoView:
 def _view(summary: RunSummary, facts: RunFacts, *, is_live: bool) -> RunInfoView:
     client, server, era = facts.client, facts.server, facts.era
     return RunInfoView(
-        run_view(summary, is_live=is_live, client=facts.client, message_count=facts.message_count),
+        run_view(summary, is_live=is_live, client=facts.client, facts=facts),
         None if client is None else _side(client.client_info, client.capabilities),
         None
         if server is None

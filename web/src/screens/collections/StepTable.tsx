@@ -54,6 +54,7 @@ function Result({ step, row }: { step: StepView; row: RunRowView | undefined }) 
       ) : (
         badge
       )}
+      {isAsked && call && <Link to={pathToCall(call)}>Answer</Link>}
       <span className={`cut ${css.preview} ${row.status === "error" ? "bad" : "mono"}`}>
         {row.text !== step.problem && <UntrustedText>{truncate(row.text, LONGEST)}</UntrustedText>}
       </span>

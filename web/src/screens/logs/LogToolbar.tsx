@@ -72,9 +72,9 @@ export const ServerLevelSelect = memo(({ serverId }: { serverId: string }) => {
       aria-label="Minimum level that the server logs"
       title={isOffered ? "The server sends messages from this level up" : disabledReason}
       placeholder={isOffered || !isConnected ? "Server's level" : "No logging"}
-      leftSection={isOffered && level ? <span className="dim">Server</span> : undefined}
-      leftSectionWidth={62}
-      w={isOffered && level ? 170 : 130}
+      leftSection={isOffered && level ? <span className="dim">Server level</span> : undefined}
+      leftSectionWidth={94}
+      w={isOffered && level ? 204 : 130}
       data={[...LEVELS]}
       disabled={!isOffered}
       value={level}

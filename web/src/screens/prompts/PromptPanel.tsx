@@ -8,6 +8,7 @@ import { Definition } from "../../catalog/Definition";
 import { FormFooter, RunKeys, SendAnyway } from "../../catalog/FormFooter";
 import type { MissingItem } from "../../catalog/NotListed";
 import { NotListed } from "../../catalog/NotListed";
+import { ResultHeading } from "../../catalog/ResultHeading";
 import { useItemCalls } from "../../catalog/useItemCalls";
 import { ButtonWithReason } from "../../components/ButtonWithReason";
 import { Callout } from "../../components/Callout";
@@ -192,6 +193,13 @@ export function PromptPanel(props: Props) {
   );
   const right = (
     <div className="pane" ref={place}>
+      {current && (
+        <ResultHeading
+          name={itemTitle(prompt)}
+          to={pathTo(server.server_id, "prompts")}
+          others="Other prompts"
+        />
+      )}
       {current ? (
         <CallPanel key={current.call_id} call={current} onRepeated={show} choice={choice} />
       ) : (

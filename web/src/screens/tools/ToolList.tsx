@@ -121,7 +121,12 @@ export function ToolList({ serverId, chosen }: { serverId: string; chosen: strin
       label="Tools"
       chosen={chosen}
       render={isBySize ? drawSized : render}
-      narrowing={{ of, words, onClear: () => setTags(NO_TAGS) }}
+      narrowing={{
+        of,
+        words,
+        onClear: () => setTags(NO_TAGS),
+        order: isBySize ? "size" : "listed",
+      }}
       head={<Chips items={items} chosen={tags} onChoose={setTags} />}
       foot={<Foot items={offered} isBySize={isBySize} onBySize={setBySize} />}
     />

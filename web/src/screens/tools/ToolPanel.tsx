@@ -8,6 +8,7 @@ import { SavedCallList } from "../../calls/SavedCallList";
 import { FormFooter, RunKeys, SendAnyway } from "../../catalog/FormFooter";
 import type { MissingItem } from "../../catalog/NotListed";
 import { NotListed } from "../../catalog/NotListed";
+import { ResultHeading } from "../../catalog/ResultHeading";
 import { useItemCalls } from "../../catalog/useItemCalls";
 import { Callout } from "../../components/Callout";
 import { Description } from "../../components/Description";
@@ -227,6 +228,13 @@ export function ToolPanel(props: Props) {
   );
   const right = (
     <div className="pane" ref={place}>
+      {current && (
+        <ResultHeading
+          name={itemTitle(tool)}
+          to={pathTo(server.server_id, "tools")}
+          others="Other tools"
+        />
+      )}
       {current ? (
         <CallPanel
           key={current.call_id}

@@ -1,18 +1,18 @@
 // State of a tool's form: draft, options, validation, and sending the call.
-import { useEffect, useMemo, useState } from "react";
+import { useEffect, useState } from "react";
 import type { ErrorView, ServerView } from "../../api/types";
 import { type Arguments, initialArguments, NO_ARGUMENTS } from "../../forms/ArgumentsEditor";
-import { planForm } from "../../forms/formSchema";
+import { type Example, useExample } from "../../forms/useExample";
 import { useFindings } from "../../forms/useFindings";
 import type { Finding } from "../../forms/validate";
 import { useDraft } from "../../state/browserStorage";
-import { command, startCall } from "../../state/commands";
+import { startCall } from "../../state/commands";
 import { fillDrafts } from "../../state/filledDrafts";
 import { errorViewOf } from "../../state/toasts";
 import { indentJson } from "../../values/exactJson";
 import { truncate } from "../../values/format";
 import { visible } from "../../values/hiddenCharacters";
-import { parseJson, pretty } from "../../values/json";
+import { parseJson } from "../../values/json";
 import { isObject } from "../../values/jsonObject";
 import { NO_OPTIONS, type Options } from "./CallOptions";
 import { type Tool, taskObstacle } from "./toolHints";
@@ -38,35 +38,7 @@ export interface ToolCallForm {
   /** Fills the form with the arguments of a saved call, given as JSON text. */
   fill(name: string, given: string): void;
   /** Fills the form with plausible arguments, or takes them back; null if it takes none. */
-  example: { isPut: boolean; put(): void } | null;
-}
-
-/** Arguments that the backend makes of a schema, and what they replaced. */
-function useExample(
-  schema: unknown,
-  draft: Arguments,
-  setDraft: (draft: Arguments) => void,
-  onError: (thrown: unknown) => void,
-): ToolCallForm["example"] {
-  const [put, setPut] = useState<{ text: string; before: Arguments } | null>(null);
-  const hasFields = useMemo(() => planForm(schema).kind !== "nothing", [schema]);
-  if (!hasFields) return null;
-  const isPut = put !== null && put.text === draft.text;
-  const fill = async (): Promise<void> => {
-    try {
-      const raw = { schema: JSON.stringify(schema) };
-      const { arguments: made } = await command<"MakeExample", "schema">("MakeExample", {}, raw);
-      const text = pretty(made);
-      setPut({ text, before: draft });
-      setDraft({ mode: draft.mode, text });
-    } catch (thrown) {
-      onError(thrown);
-    }
-  };
-  return {
-    isPut,
-    put: () => (isPut ? setDraft({ ...put.before, mode: draft.mode }) : void fill()),
-  };
+  example: Example | null;
 }
 
 export function useToolCall(
@@ -134,9 +106,7 @@ export function useToolCall(
     setEarly(null);
     start(early.isForced);
   });
-  const example = useExample(tool.inputSchema ?? {}, draft, setDraft, (thrown) =>
-    setError(errorViewOf(thrown)),
-  );
+  const example = useExample(tool.inputSchema ?? {}, draft, setDraft);
   const canForce = error?.code === "INVALID_REQUEST" && "findings" in error.details;
   return {
     draft,

@@ -1,5 +1,5 @@
 // Which columns the table has, and in which order; and folding all rows at once.
-import { ActionIcon, Button, Checkbox, Popover } from "@mantine/core";
+import { ActionIcon, Button, Checkbox, Popover, Tooltip } from "@mantine/core";
 import { Icon } from "../../components/Icon";
 import css from "./ColumnsMenu.module.css";
 import { isVisible, orderedColumns } from "./columnLayout";
@@ -44,9 +44,11 @@ export function ColumnsMenu({ choices, onFold }: Props) {
   return (
     <Popover position="bottom-end" width={312} trapFocus>
       <Popover.Target>
-        <ActionIcon variant="default" size={30} aria-label="Columns" title="Columns">
-          <Icon name="table" />
-        </ActionIcon>
+        <Tooltip label="Columns, and folding all rows">
+          <ActionIcon variant="default" size={30} aria-label="Columns">
+            <Icon name="table" />
+          </ActionIcon>
+        </Tooltip>
       </Popover.Target>
       <Popover.Dropdown>
         <ul className={css.list} aria-label="Columns">

@@ -77,10 +77,15 @@ export function EventLinkButtons({ event, onGo }: LinkProps) {
   const answer = links.answerOf(event);
   const isPair = isReply(event) ? links.requestOf(event) !== undefined : answer !== undefined;
   const hop = links.hopOf(event);
+  // A call of several rounds is one row, with the answer to the last of them.
+  const first = isReply(event) ? links.requestOf(event) : event;
+  const last = first && links.lastRoundOf(first);
+  const lastAnswer = last && last !== first ? links.answerOf(last) : undefined;
   const go = { event, onGo };
   return (
     <>
       {isPair && <PairSwitch {...go} />}
+      {lastAnswer && <GoButton {...go} seq={lastAnswer.seq} name="last answer" />}
       {request_seq !== null && !(isPair && isReply(event)) && (
         <GoButton {...go} seq={request_seq} name="request" />
       )}

@@ -16,7 +16,7 @@ describe("a row", () => {
     expect(eventTitle(request("tools/call", { name: "nested" }))).toBe("tools/call nested");
     const reply = anEvent({ seq: 2, kind: "FrameReceived", status: "error", method: "tools/call" });
     expect(eventTitle(reply, request("tools/call", { name: "nested" }))).toBe(
-      "tools/call error nested",
+      "tools/call nested · error",
     );
     expect(targetOf(request("resources/read", { uri: "awk://doc/1" }))).toBe("awk://doc/1");
     expect(targetOf(request("prompts/get", { _meta: { name: "no" }, name: "greet" }))).toBe(

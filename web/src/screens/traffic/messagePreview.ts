@@ -203,8 +203,16 @@ export function previewOf(event: EventView): string {
   return words;
 }
 
-/** Label of an event with the item that it names; of a reply, the item of its request. */
+/**
+ * Label of an event with the item that it names, of a reply that of its request; what the reply is
+ * comes last, where a title is cut.
+ */
 export function eventTitle(event: EventView, request = event): string {
+  const label = eventLabel(event);
   const called = targetOf(request);
-  return called === null ? eventLabel(event) : `${eventLabel(event)} ${called}`;
+  if (called === null) return label;
+  const [method] = event.method === null ? [] : label.split(event.method, 1);
+  const end = method === undefined ? label.length : method.length + (event.method?.length ?? 0);
+  const rest = label.slice(end).trim();
+  return `${label.slice(0, end)} ${called}${rest && ` · ${rest}`}`;
 }

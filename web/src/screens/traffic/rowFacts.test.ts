@@ -198,11 +198,14 @@ describe("a status", () => {
     ]);
     expect(status(1)).toBe("tool error");
     expect(elapsedOf(row(1), context)).toBe(9);
-    expect(sizeOf(row(1), context)).toBe(77);
+    // What came back in both rounds.
+    expect(sizeOf(row(1), context)).toBe(87);
     const frames = ring.items.filter(({ kind }) => kind !== "QuestionClosed");
     expect(drawn(frames)).toEqual([1, 4, 8]);
     const rows = ring.items.filter((one) => one.status === "request");
-    expect(summaryOf(rows, context)).toMatchObject({ requests: 2, errors: 1 });
+    // Without the time in which the person thought.
+    const sums = { requests: 2, errors: 1, median_s: 1, p95_s: 2 };
+    expect(summaryOf(rows, context)).toMatchObject(sums);
   });
 });
 

@@ -140,7 +140,7 @@ export function statusOf(event: EventView, context: RowContext): RowStatus {
   return isRequest && links.isPending(last) ? { text: "waiting", tone: "wait" } : { text: "" };
 }
 
-/** The size of what came back; before that, of what was sent. */
+/** The size of what came back, in all rounds of a call; before that, of what was sent. */
 export function sizeOf(event: EventView, context: RowContext): number {
   if (isExchange(event, context)) {
     const parts = context.ring.links.partsOf(event.exchange_id as number);
@@ -149,7 +149,11 @@ export function sizeOf(event: EventView, context: RowContext): number {
     }, 0);
     return got || event.size_bytes;
   }
-  return bytesOf(endOf(event, context) ?? event);
+  if (context.arrangement === "wire") return bytesOf(event);
+  const { links } = context.ring;
+  const answers = links.roundsOf(event).flatMap((round) => links.answerOf(round) ?? []);
+  if (answers.length === 0) return bytesOf(event);
+  return answers.reduce((sum, answer) => sum + bytesOf(answer), 0);
 }
 
 /** Seconds from the first request to the last answer; null while it lasts, and where none is. */

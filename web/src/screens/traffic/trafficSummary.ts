@@ -1,6 +1,7 @@
 // What the rows of Traffic add up to: requests, errors, bytes, and how long requests take.
 import type { EventView } from "../../api/types";
 import { isInbound } from "../../state/eventLinks";
+import { durationOf } from "./eventDuration";
 import { elapsedOf, eventsOf, isPendingRow, type RowContext, statusOf } from "./rowFacts";
 
 export interface TrafficSummary {
@@ -25,6 +26,17 @@ const isCounted = (event: EventView, { arrangement, ring }: RowContext): boolean
   return event.status === "request" && (isInbound(event) || !ring.links.inboundOf(event));
 };
 
+/**
+ * Seconds that a request took. How long people think about a question, of a server or of an app, or
+ * between the rounds of a call, says nothing about the server.
+ */
+function serverTimeOf(row: EventView, context: RowContext): number | null {
+  if (row.kind === "FrameReceived" || row.kind === "AppMessageReceived") return null;
+  const { ring } = context;
+  const isOnlyRound = ring.links.lastRoundOf(row) === row;
+  return isOnlyRound ? elapsedOf(row, context) : durationOf(row, ring);
+}
+
 /** Sums of the rows in any order; a request and its answer count once, also one by one. */
 export function summaryOf(rows: EventView[], context: RowContext): TrafficSummary {
   const paired: RowContext =
@@ -41,10 +53,7 @@ export function summaryOf(rows: EventView[], context: RowContext): TrafficSummar
     if (!isRequest) continue;
     requests += 1;
     if (isPendingRow(row, paired)) waiting += 1;
-    // How long people think about a question, of a server or of an app, says nothing about the
-    // server.
-    const isAsked = row.kind === "FrameReceived" || row.kind === "AppMessageReceived";
-    const elapsed_s = isAsked ? null : elapsedOf(row, paired);
+    const elapsed_s = serverTimeOf(row, paired);
     if (elapsed_s !== null) durations.push(elapsed_s);
   }
   const sorted = Float64Array.from(durations).sort();
