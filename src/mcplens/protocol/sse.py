@@ -10,6 +10,8 @@ from typing import Final
 
 import msgspec
 
+from mcplens.protocol.line_splitter import split_lines
+
 # 30,000 years; int() itself refuses numbers of some thousand digits.
 _MOST_RETRY_DIGITS: Final = 15
 
@@ -58,8 +60,7 @@ class SseParser:
         if not chunk:
             return
         self._ends_with_cr = chunk.endswith(b"\r")
-        lines = chunk.splitlines()  # by LF, CR or CRLF, as the specification has it
-        rest = b"" if self._ends_with_cr or chunk.endswith(b"\n") else lines.pop()
+        lines, rest = _split_lines(chunk)
         for line in lines:
             if self._tail:
                 self._tail.append(line)
@@ -134,3 +135,16 @@ class SseParser:
         self._id = None
         self._retry_ms = None
         self._is_too_long = False
+
+
+def _split_lines(chunk: bytes) -> tuple[list[bytes], bytes]:
+    """As `split_lines`, by LF, CR or CRLF."""
+    lines, rest = split_lines(chunk)
+    if b"\r" not in chunk:
+        return lines, rest
+    found: list[bytes] = []
+    for line in lines:
+        line = line.removesuffix(b"\r")
+        found += line.split(b"\r") if b"\r" in line else (line,)
+    *more, rest = rest.split(b"\r") if b"\r" in rest else (rest,)
+    return found + more, rest
