@@ -26,7 +26,8 @@ import msgspec
 
 from mcplens.protocol.frames import Message, RequestId
 
-# What a request was made for. Later versions may add others: readers accept any text.
+# What a request was made for. Later versions may add others: readers accept any text. Signing in
+# takes HTTP exchanges alone so far, so nothing has that purpose yet.
 Purpose = Literal[
     "call", "handshake", "catalog", "heartbeat", "listening", "task_polling", "sign_in", "raw"
 ]
@@ -252,7 +253,8 @@ class ProgressReceived(Event, frozen=True, kw_only=True):
 
 
 class LateReply(Event, frozen=True, kw_only=True):
-    """A reply arrived after its request had timed out or was cancelled."""
+    """A reply arrived after its request had been given up: timed out, cancelled, or ended by an
+    answer that could not be read."""
 
     request_id: RequestId
     method: str

@@ -8,7 +8,7 @@ from typing import Any
 
 from mcplens.clock import ManualClock
 from mcplens.errors import StoreUnavailable
-from mcplens.gateway.shared_breakers import GatewayBreakers
+from mcplens.gateway.gateway_breakers import GatewayBreakers
 from mcplens.replicas.memory_store import MemoryStore
 from tests.downstream.rig import Rig, failure
 from tests.downstream.test_breaker import CALL, Flaky

@@ -16,6 +16,7 @@ from mcplens.events import (
     NotificationReceived,
     ProcessStarted,
     Remark,
+    RequestEnded,
     RequestStarted,
 )
 from mcplens.protocol.frames import (
@@ -25,6 +26,7 @@ from mcplens.protocol.frames import (
     encode_error,
     encode_request,
     encode_result,
+    parse,
     too_long,
 )
 from mcplens.store.blocks import pack, unpack
@@ -35,6 +37,8 @@ from mcplens.store.run_facts import RunFacts
 from mcplens.store.truncation import short_id, short_method
 from mcplens.web.event_rows import encoded, event_view
 from tests.store.samples import KINDS, REPLY, REQUEST, received, sample, sent
+
+REFUSAL = encode_error(1, -32603, "no")
 
 
 def through_the_store(*given: Event) -> list[Event]:
@@ -88,6 +92,21 @@ def test_there_is_a_sample_of_every_kind_with_every_field() -> None:
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 def test_an_event_comes_back_as_it_was(kind: type[Event]) -> None:
     assert through_the_store(sample(kind)) == [sample(kind)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        (RequestEnded, {"error": None}),
+        (FrameSent, {"message": parse(REFUSAL), "size_bytes": len(REFUSAL)}),
+        (FrameReceived, {"message": parse(REFUSAL), "size_bytes": len(REFUSAL)}),
+    ],
+)
+def test_an_event_that_its_kind_encodes_in_another_way_comes_back_too(
+    kind: type[Event], given: dict[str, Any]
+) -> None:
+    event = msgspec.structs.replace(sample(kind), **given)
+    assert through_the_store(event) == [event]
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)

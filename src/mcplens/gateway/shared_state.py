@@ -14,8 +14,8 @@ from mcplens.config.model import ServerEntry
 from mcplens.config.views import GatewaySettings
 from mcplens.downstream.live_server import Detour
 from mcplens.gateway.gateway import Gateway
+from mcplens.gateway.gateway_breakers import GatewayBreakers
 from mcplens.gateway.replica_authorizer import ReplicaAuthorizer
-from mcplens.gateway.shared_breakers import GatewayBreakers
 from mcplens.gateway.singletons import Singletons, detour_entry
 from mcplens.replicas.leases import Holder
 from mcplens.replicas.shared_limits import SharedLimits

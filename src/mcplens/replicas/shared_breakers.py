@@ -2,7 +2,7 @@
 
 For servers reached by a URL: a command runs on each replica by itself, and one that is broken here
 says nothing about the others. While the store cannot be used, each replica goes by what it sees.
-Used by gateway/shared_breakers.py.
+Used by gateway/gateway_breakers.py.
 """
 
 from __future__ import annotations

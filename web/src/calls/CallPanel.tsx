@@ -10,7 +10,7 @@ import { ModuleLoading } from "../components/ModuleLoading";
 import { questionsOf } from "../questions/waitingQuestions";
 import { useMuteCall } from "../state/notifications";
 import { useInspector } from "../state/store";
-import { codeMeaning } from "../values/errorCodes";
+import { codeMeaning } from "../values/rpcErrors";
 import { CallActions } from "./CallActions";
 import type { Choice } from "./CallChooser";
 import { CallFacts } from "./CallFacts";

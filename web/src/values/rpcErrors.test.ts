@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { codeMeaning } from "./errorCodes";
+import { codeMeaning } from "./rpcErrors";
 
 it("names a code that is defined, unless the message does so itself", () => {
   expect(codeMeaning(-32601, "x is not offered")).toBe("-32601 means: method not found");
