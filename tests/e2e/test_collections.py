@@ -68,7 +68,7 @@ def save(opened: Watched, name: str, collection: str, *, offered: str | None = N
     page.get_by_role("button", name="Run", exact=True).click()
     panel = page.get_by_label("Call of echo")
     expect(panel).to_contain_text("Done")
-    panel.get_by_role("button", name="Save", exact=True).click()
+    panel.get_by_role("button", name="Save this call", exact=True).click()
     page.get_by_label("Name", exact=True).fill(name)
     page.get_by_label("Description", exact=True).fill("Says it again")
     if offered is not None:
@@ -193,7 +193,7 @@ def test_a_call_is_saved_as_a_test_where_it_was_made_and_in_traffic(
     page.get_by_role("button", name="Run", exact=True).click()
     panel = page.get_by_label("Call of echo")
     expect(panel).to_contain_text("Done")
-    panel.get_by_role("button", name="Save", exact=True).click()
+    panel.get_by_role("button", name="Save this call", exact=True).click()
     page.get_by_label("Name", exact=True).fill("says it")
     # What was chosen last in this window.
     expect(page.get_by_role("combobox", name="Collection")).to_have_value("mine/echoes")

@@ -134,12 +134,20 @@ def test_a_raw_message_is_loaded_and_says_what_is_masked(browser: Browser, after
 def test_a_masked_request_is_not_sent_again_as_it_is(browser: Browser, after: Site) -> None:
     with watched(browser, after) as window:
         page = window.enter("/s/mine/traffic")
+        expect(page.get_by_role("link", name="Raw message")).to_be_visible()
         choose_run(page)
+        expect(page.get_by_role("link", name="Raw message")).to_have_count(0)
         page.get_by_label("Filter traffic").fill('"mine"')
         expect(rows(page, "tools/call")).to_have_count(1)
         rows(page, "tools/call").click()
         expect(page.get_by_text("mcplens masked the value of text")).to_be_visible()
         window.shoot("earlier-masked")
+        wide = page.viewport_size
+        assert wide is not None
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.get_by_role("button", name="All of Traffic").click()
+        rows(page, "tools/call").click()
+        page.set_viewport_size(wide)
         page.get_by_role("button", name="Connect and send again").click()
         expect(page.get_by_text("the recording has no value of text")).to_be_visible()
         assert window.axe() == []

@@ -113,7 +113,7 @@ def test_two_equal_notifications_each_show_their_own_exchange(browser: Browser, 
             shown = exchange_of(window.page, row)
             expect(header(shown, "X-Number")).to_have_text(str(number))
             expect(shown).to_contain_text("202 Accepted")
-        expect(window.page.get_by_text("Purpose: raw")).to_be_visible()
+        expect(window.page.get_by_text("Purpose: raw message")).to_be_visible()
         assert window.axe_in_each_theme("links-exchange") == []
         window.assert_clean()
 

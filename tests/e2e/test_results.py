@@ -69,6 +69,11 @@ def test_no_digit_and_no_key_is_lost(opened: Watched) -> None:
     expect(panel.get_by_label("Text", exact=True)).to_have_text("next")
     panel = gives(opened, '{"content": [], "structuredContent": {"third": 3}}')
     expect(panel.get_by_label("Result as JSON")).to_contain_text('"third": 3')
+    # The bytes themselves are in Traffic.
+    panel.get_by_text("Raw", exact=True).click()
+    panel.get_by_role("link", name="Hex in Traffic").click()
+    expect(page.get_by_label("Bytes in hexadecimal")).to_contain_text("7b 22")
+    page.go_back()
     panel.get_by_text("Content", exact=True).click()
     opened.assert_clean()
 
@@ -258,7 +263,7 @@ def test_a_long_line_is_wrapped_and_copied_as_one(opened: Watched) -> None:
 def test_a_call_is_saved_fills_the_form_and_is_deleted(opened: Watched, given: str) -> None:
     page = opened.page
     panel = called(opened, given, "add", f'{{"a": {LARGE}, "b": 5}}')
-    panel.get_by_role("button", name="Save", exact=True).click()
+    panel.get_by_role("button", name="Save this call", exact=True).click()
     expect(page.get_by_label("Name", exact=True)).to_have_value("add")
     page.get_by_label("Name", exact=True).fill("nine")
     opened.shoot("saving")

@@ -113,7 +113,8 @@ def test_an_error_reply_to_a_raw_message_is_shown_and_copied_whole(
     retype(page.get_by_label("Message to send"), message)
     page.get_by_role("button", name="Send", exact=True).click()
     panel = page.get_by_label("Call of no/such")
-    expect(panel).to_contain_text("Error reply")
+    expect(panel.get_by_role("alert")).to_contain_text("no such method")
+    panel.get_by_text("Tree", exact=True).click()
     tree = panel.get_by_role("tree", name="Result")
     for words in ("jsonrpc", "77", "-32601", "no such method"):
         expect(tree).to_contain_text(words)

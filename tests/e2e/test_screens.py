@@ -18,7 +18,7 @@ SCREENS = {
     "info": ("/servers/demo", "What the server can do"),
     "roots": ("/servers/demo/roots", "Add a root"),
     "experimental": ("/servers/demo/experimental", "Experimental capabilities"),
-    "raw": ("/s/demo/raw", "Sends any JSON-RPC message as typed"),
+    "raw": ("/s/demo/raw", "Sends any message, valid or not"),
     "tools": ("/s/demo/tools", "Choose a tool"),
     "tool": ("/s/demo/tools/form-nested", "Not called yet"),
     "apps": ("/s/demo/apps", "Choose an app"),

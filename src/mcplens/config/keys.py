@@ -369,7 +369,8 @@ TOP_KEYS: Final = (
     ),
     Key(
         "logLevel", "log_level", log_level,
-        "The level from which servers of 2026-07-28 are asked to log, or off; others log unasked.",
+        "Lowest level of log messages to ask for, or off. Servers of 2026-07-28 log only when "
+        "asked; older ones always do.",
         choices=LOG_CHOICES,
     ),
     Key(

@@ -8,7 +8,7 @@ import { useItemCalls } from "../catalog/useItemCalls";
 import { useSelectItem } from "../catalog/useSelectItem";
 import { EmptyState } from "../components/EmptyState";
 import { ErrorNote } from "../components/ErrorNote";
-import { SplitPane } from "../components/SplitPane";
+import { LIST_WIDTH, SplitPane } from "../components/SplitPane";
 import { UntrustedText } from "../components/UntrustedText";
 import { useRunShortcut } from "../components/useRunShortcut";
 import { VirtualList } from "../components/VirtualList";
@@ -158,9 +158,7 @@ export function Apps() {
         <SplitPane
           name="apps.list"
           label="Width of the list"
-          initial={280}
-          least={180}
-          most={520}
+          {...LIST_WIDTH}
           narrow={found ? "second" : "first"}
           first={<AppList server={server} items={items} chosen={chosen} />}
           second={

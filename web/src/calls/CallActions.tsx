@@ -3,9 +3,10 @@ import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
 import { useState, useSyncExternalStore } from "react";
 import { Link } from "react-router";
 import type { CallView } from "../api/types";
+import { ButtonWithReason } from "../components/ButtonWithReason";
 import { copyText } from "../components/clipboard";
 import { downloadFile } from "../components/download";
-import { Icon } from "../components/Icon";
+import { Icon, type IconName } from "../components/Icon";
 import { promptText } from "../content/promptText";
 import { ring } from "../state/events";
 import { pathToCallTraffic } from "../state/navigation";
@@ -49,6 +50,9 @@ function CopyAs({ call }: { call: CallView }) {
           <Menu.Label>No command: a header has a name that is not safe in a shell</Menu.Label>
         )}
         {isOption && <Menu.Label>No command: the server's name looks like an option</Menu.Label>}
+        {isPlain && !canCurl(server) && (
+          <Menu.Label>No curl: the server is not reached by Streamable HTTP</Menu.Label>
+        )}
         <Menu.Item disabled={!isPlain || isOption} {...copying(asCommand)}>
           mcplens command
         </Menu.Item>
@@ -84,41 +88,61 @@ function MessagesLink({ call }: { call: CallView }) {
   );
 }
 
+interface ResultButtonProps {
+  icon: IconName;
+  label: string;
+  disabledReason: string | null;
+  onClick(): void;
+}
+
+function ResultButton({ icon, label, disabledReason, onClick }: ResultButtonProps) {
+  return (
+    <Tooltip label={disabledReason ?? label}>
+      <ActionIcon
+        aria-label={label}
+        aria-disabled={disabledReason !== null}
+        data-disabled={disabledReason !== null || undefined}
+        onClick={() => disabledReason === null && onClick()}
+      >
+        <Icon name={icon} />
+      </ActionIcon>
+    </Tooltip>
+  );
+}
+
 export function CallActions({ call }: { call: CallView }) {
-  const { value, text } = useCallResult(call);
+  const { value, text, isLoading } = useCallResult(call);
   const json = (): string => (text === null ? pretty(value) : indentJson(text));
   const what = call.status === "error" ? "error" : "result";
+  const missing = isLoading
+    ? `The ${what} is loading`
+    : `There is no ${what}${isRunning(call) ? " yet" : ""}`;
+  const reason = value === undefined ? missing : null;
   const name = (): string => fileName([call.server_id, call.name || call.method || "raw"], "json");
   return (
     <>
       {call.kind === "prompt" && (
-        <Button
+        <ButtonWithReason
           size="compact-xs"
           variant="default"
-          disabled={value === undefined}
+          disabledReason={reason}
           onClick={() => void copyText(promptText(value))}
         >
           Copy text
-        </Button>
+        </ButtonWithReason>
       )}
-      <Tooltip label={`Copy the ${what}`}>
-        <ActionIcon
-          aria-label={`Copy the ${what}`}
-          disabled={value === undefined}
-          onClick={() => void copyText(json())}
-        >
-          <Icon name="copy" />
-        </ActionIcon>
-      </Tooltip>
-      <Tooltip label={`Download the ${what}`}>
-        <ActionIcon
-          aria-label={`Download the ${what}`}
-          disabled={value === undefined}
-          onClick={() => downloadFile(json(), name(), "application/json")}
-        >
-          <Icon name="download" />
-        </ActionIcon>
-      </Tooltip>
+      <ResultButton
+        icon="copy"
+        label={`Copy the ${what}`}
+        disabledReason={reason}
+        onClick={() => void copyText(json())}
+      />
+      <ResultButton
+        icon="download"
+        label={`Download the ${what}`}
+        disabledReason={reason}
+        onClick={() => downloadFile(json(), name(), "application/json")}
+      />
       {call.kind !== "raw" && !isRunning(call) && <SaveCallButton call={call} />}
       {call.request_id !== null && <MessagesLink call={call} />}
       <TaskLink call={call} />

@@ -1,5 +1,5 @@
 // Selects one of the calls of a tool, prompt or resource: behind the arrow of the call's facts.
-import { Menu, UnstyledButton } from "@mantine/core";
+import { Menu, Tooltip, UnstyledButton } from "@mantine/core";
 import { useState } from "react";
 import type { CallView } from "../api/types";
 import { Icon } from "../components/Icon";
@@ -9,6 +9,9 @@ import { callStatus } from "./callStatus";
 
 // So many that a menu can be read; older ones come on request.
 const AT_ONCE = 50;
+
+/** Facts are no buttons: a touch shows what they are. */
+export const FACT_EVENTS = { hover: true, focus: false, touch: true };
 
 const wordsOf = (call: CallView): string => {
   const id = call.request_id === null ? "" : ` · id ${call.request_id}`;
@@ -23,15 +26,24 @@ export interface Choice {
 /** Shown from the first call on, so that the second does not shift the layout. */
 export function CallChooser({ calls, onChoose, current }: Choice & { current: CallView | null }) {
   const [most, setMost] = useState(AT_ONCE);
-  if (calls.length === 1) return <span className="dim">1 call</span>;
+  if (calls.length === 1)
+    return (
+      <Tooltip label="Calls made in this session" events={FACT_EVENTS}>
+        <span className="dim">1 call</span>
+      </Tooltip>
+    );
   return (
     <Menu position="bottom-start" onClose={() => setMost(AT_ONCE)}>
-      <Menu.Target>
-        <UnstyledButton className={css.chooser} title="Earlier calls">
-          {pluralize(calls.length, "call")}
-          <Icon name="down" size={12} />
-        </UnstyledButton>
-      </Menu.Target>
+      <Tooltip label="Calls made in this session; choose one to see its result">
+        <span className={css.target}>
+          <Menu.Target>
+            <UnstyledButton className={css.chooser}>
+              {pluralize(calls.length, "call")}
+              <Icon name="down" size={12} />
+            </UnstyledButton>
+          </Menu.Target>
+        </span>
+      </Tooltip>
       <Menu.Dropdown className={css.calls}>
         {calls.slice(0, most).map((call) => (
           <Menu.Item

@@ -1,8 +1,8 @@
 // The facts of a call in one line: when, how it ended, how long it took, how large its result is.
-import { Badge } from "@mantine/core";
+import { Badge, Tooltip } from "@mantine/core";
 import type { CallView } from "../api/types";
 import { formatBytes, formatDuration, formatTime } from "../values/format";
-import { CallChooser, type Choice } from "./CallChooser";
+import { CallChooser, type Choice, FACT_EVENTS } from "./CallChooser";
 import css from "./CallPanel.module.css";
 import { callStatus, findingsSummary } from "./callStatus";
 
@@ -21,17 +21,20 @@ export function CallFacts({ call, choice }: { call: CallView; choice?: Choice })
         <StatusBadge call={call} />
         {misfit && <Badge color="yellow">{misfit}</Badge>}
         {call.elapsed_s !== null && (
-          <span
-            className="dim"
-            title="Duration of the whole call; in Traffic, that of each of its requests"
+          <Tooltip
+            label="Duration of the whole call; in Traffic, that of each of its requests"
+            events={FACT_EVENTS}
           >
-            {formatDuration(call.elapsed_s)}
-          </span>
+            <span className="dim">{formatDuration(call.elapsed_s)}</span>
+          </Tooltip>
         )}
         {call.result_size_bytes > 0 && (
-          <span className="dim" title="Size of the result; in Traffic, that of the whole message">
-            {formatBytes(call.result_size_bytes)}
-          </span>
+          <Tooltip
+            label="Size of the result; in Traffic, that of the whole message"
+            events={FACT_EVENTS}
+          >
+            <span className="dim">{formatBytes(call.result_size_bytes)}</span>
+          </Tooltip>
         )}
       </span>
       {choice && <CallChooser {...choice} current={call} />}

@@ -129,7 +129,7 @@ function ResultContent({ call, value, hasSchema, textForm }: ContentProps) {
   const sameText = useMemo(() => textOfStructured(value), [value]);
   return (
     <div className="stack">
-      {(value.isError === true || call.tool_error !== null) && (
+      {isToolError(call, value) && (
         <div className={css.failed} role="alert">
           The tool reports an error (isError)
         </div>
@@ -284,6 +284,10 @@ const BARE = { value: "shown", label: TREE.label };
 const SHOWN = "shown:";
 const labelOfText = (form: Form): string => (form === "json" ? "Content" : TEXT_LABELS[form]);
 
+/** Whether the tool says itself that it failed. */
+const isToolError = (call: CallView, value: unknown): boolean =>
+  fieldsOf(value).isError === true || call.tool_error !== null;
+
 /** The views of a result: those of its text, if that is all it has, and those of its JSON. */
 function useForms(call: CallView, value: unknown, hasApp: boolean, isFailed: boolean) {
   const ofContent = useMemo(() => contentKind(value), [value]);
@@ -291,7 +295,7 @@ function useForms(call: CallView, value: unknown, hasApp: boolean, isFailed: boo
   const kept = usePreference(`result.form.${kind}`, hasApp ? APP.value : "shown");
   // What went wrong is read first, whatever was looked at of another error.
   const ofError = useState("shown");
-  const [wanted, setWanted] = isFailed ? ofError : kept;
+  const [wanted, setWanted] = isFailed || isToolError(call, value) ? ofError : kept;
   const others = useOtherCalls(call);
   const texts = useMemo(() => textForms(value), [value]);
   const [textForm, setTextForm] = useTextForm(texts);

@@ -1,10 +1,11 @@
 // Saves a call to a collection, with a name and a description.
-import { ActionIcon, Button, Popover } from "@mantine/core";
+import { ActionIcon, Button, Popover, Tooltip } from "@mantine/core";
 import { type FormEvent, useEffect, useState } from "react";
 import type { CallView } from "../api/types";
 import { Icon } from "../components/Icon";
 import { useDraft, usePreference } from "../state/browserStorage";
 import { command } from "../state/commands";
+import css from "./CallPanel.module.css";
 import { CollectionField, NameAndDescription } from "./SavedCallFields";
 import { saveCall, useKnownCalls } from "./savedCalls";
 
@@ -108,15 +109,15 @@ export function SaveCallButton({ call }: { call: CallView }) {
   const saved = useKnownCalls(call.server_id, call.name);
   return (
     <Popover opened={isOpen} onChange={setOpen} trapFocus position="bottom-end" width={300}>
-      <Popover.Target>
-        <ActionIcon
-          aria-label="Save"
-          title="Save this call to a collection, or as a test"
-          onClick={() => setOpen(!isOpen)}
-        >
-          <Icon name="collections" />
-        </ActionIcon>
-      </Popover.Target>
+      <Tooltip label="Save this call to a collection, or as a test" disabled={isOpen}>
+        <span className={css.target}>
+          <Popover.Target>
+            <ActionIcon aria-label="Save this call" onClick={() => setOpen(!isOpen)}>
+              <Icon name="collections" />
+            </ActionIcon>
+          </Popover.Target>
+        </span>
+      </Tooltip>
       <Popover.Dropdown aria-label="Save to a collection">
         <SaveForm
           key={call.call_id}

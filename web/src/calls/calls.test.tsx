@@ -15,6 +15,8 @@ import { EventRing, ring } from "../state/events";
 import { emptyInspector, useInspector } from "../state/store";
 import { aCall, anEvent, aServer } from "../testing/views";
 import { parseExactly } from "../values/exactJson";
+import { CallActions } from "./CallActions";
+import { CallFacts } from "./CallFacts";
 import { CallPanel, panelModule } from "./CallPanel";
 import { callStatus, findingsSummary, waitingFor } from "./callStatus";
 import { asCommand, asCurl, asJsonRpc, asPython } from "./copyAs";
@@ -135,6 +137,10 @@ describe("a call that the server answered with an error", () => {
     expect(copied).toHaveBeenCalledWith(exact);
     await user.click(screen.getByRole("radio", { name: "Raw" }));
     expect(await screen.findByLabelText("Message as it came")).toBeTruthy();
+    // To the message that came, not to the request.
+    expect(screen.getByRole("link", { name: "Hex in Traffic" }).getAttribute("href")).toBe(
+      "/s/demo/traffic/8?call=failing",
+    );
     await user.click(screen.getByRole("radio", { name: "Error" }));
     notifications.clean();
     vi.unstubAllGlobals();
@@ -194,6 +200,66 @@ describe("a saved call", () => {
   it("is first named as the tool, with a number if that name is taken", () => {
     expect(suggestedName("add", [])).toBe("add");
     expect(suggestedName("add", ["add", "add 2", "other"])).toBe("add 3");
+  });
+});
+
+describe("a result of a tool that reports an error", () => {
+  const text = (words: string) => ({ content: [{ type: "text", text: words }] });
+  const failed = aCall({ result: { ...text("no such file"), isError: true }, is_error: true });
+  const view = (call: CallView) => (
+    <MantineProvider env="test">
+      <MemoryRouter>
+        <ResultView key={call.call_id} call={call} />
+      </MemoryRouter>
+    </MantineProvider>
+  );
+  it("begins with its content, whatever view was chosen before, and can be switched", async () => {
+    const user = userEvent.setup();
+    const good = aCall({ call_id: "good", result: text("done") });
+    const { rerender } = render(view(good));
+    await user.click(screen.getByRole("radio", { name: "Tree" }));
+    rerender(view(failed));
+    expect(screen.getByRole("alert").textContent).toBe("The tool reports an error (isError)");
+    await user.click(screen.getByRole("radio", { name: "JSON" }));
+    expect(screen.queryByRole("alert")).toBeNull();
+    rerender(view({ ...good, call_id: "later" }));
+    expect(screen.getByRole("radio", { name: "Tree", checked: true })).toBeTruthy();
+    await user.click(screen.getByRole("radio", { name: "Content" }));
+  });
+});
+
+describe("the facts of a call", () => {
+  const tip = async (words: string): Promise<string | null> => {
+    const user = userEvent.setup();
+    await user.hover(screen.getByText(words));
+    const found = await screen.findByRole("tooltip");
+    await user.unhover(screen.getByText(words));
+    return found.textContent;
+  };
+  it("say what they are", async () => {
+    const call = aCall({ elapsed_s: 0.02, result_size_bytes: 63 });
+    render(
+      <MantineProvider env="test">
+        <CallFacts call={call} choice={{ calls: [call], onChoose: () => undefined }} />
+      </MantineProvider>,
+    );
+    expect(await tip("20 ms")).toContain("Duration of the whole call");
+    expect(await tip("63 B")).toContain("Size of the result");
+    expect(await tip("1 call")).toContain("Calls made in this session");
+  });
+  it("say why its result cannot be copied", async () => {
+    const user = userEvent.setup();
+    render(
+      <MantineProvider env="test">
+        <MemoryRouter>
+          <CallActions call={aCall({ status: "in_progress", elapsed_s: null })} />
+        </MemoryRouter>
+      </MantineProvider>,
+    );
+    const copy = screen.getByRole("button", { name: "Copy the result" });
+    expect(copy.getAttribute("aria-disabled")).toBe("true");
+    await user.hover(copy);
+    expect((await screen.findByRole("tooltip")).textContent).toBe("There is no result yet");
   });
 });
 

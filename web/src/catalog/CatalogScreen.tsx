@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { Link } from "react-router";
 import type { CallView, ServerView } from "../api/types";
 import { EmptyState } from "../components/EmptyState";
-import { SplitPane } from "../components/SplitPane";
+import { LIST_WIDTH, SplitPane } from "../components/SplitPane";
 import { DisconnectedBanner } from "../servers/DisconnectedBanner";
 import { NotConnected } from "../servers/NotConnected";
 import { offers, useList } from "../state/lists";
@@ -15,14 +15,12 @@ import { useHasCalls } from "./useItemCalls";
 interface Props {
   kind: "tools" | "resources" | "prompts";
   calls: CallView["kind"];
-  /** Widths of the list. */
-  widths: { initial: number; least: number; most: number };
   isAnyChosen: boolean;
   list(server: ServerView): ReactNode;
   chosen(server: ServerView): ReactNode;
 }
 
-export function CatalogScreen({ kind, calls, widths, isAnyChosen, list, chosen }: Props) {
+export function CatalogScreen({ kind, calls, isAnyChosen, list, chosen }: Props) {
   const { server_id } = usePageLocation();
   const serverId = server_id ?? "";
   const server = useInspector((state) => state.servers.get(serverId));
@@ -56,7 +54,7 @@ export function CatalogScreen({ kind, calls, widths, isAnyChosen, list, chosen }
       <SplitPane
         name={`${kind}.list`}
         label="Width of the list"
-        {...widths}
+        {...LIST_WIDTH}
         narrow={isAnyChosen ? "second" : "first"}
         first={list(server)}
         second={chosen(server)}

@@ -1,5 +1,7 @@
 import { Button } from "@mantine/core";
 import { type ReactNode, type RefObject, useEffect, useRef } from "react";
+import { ButtonWithReason } from "../components/ButtonWithReason";
+import type { Example } from "../forms/useExample";
 import css from "./FormFooter.module.css";
 
 /**
@@ -56,11 +58,33 @@ export function FormFooter({ children }: { children: ReactNode }) {
   );
 }
 
-/** Away from the button that was pressed: the arguments break the schema. */
-export const SendAnyway = (props: { disabled: boolean; onClick(): void }) => (
-  <Button variant="default" className={css.last ?? ""} {...props}>
-    Send anyway
+/** Fills the form, or takes that back; only its first word is left where there is no room. */
+export const ExampleButton = ({ example }: { example: Example }) => (
+  <Button variant="subtle" color="gray" px="xs" onClick={example.put}>
+    <span>
+      {example.isPut ? "Undo" : "Fill"}
+      <span className={css.rest}>{example.isPut ? " the example" : " with an example"}</span>
+    </span>
   </Button>
+);
+
+/** What is wrong with the form, in a few words beside its buttons. */
+export const Refusal = ({ children }: { children: string }) => (
+  <span className="bad cut small" role="status">
+    {children}
+  </span>
+);
+
+/** Away from the button that was pressed: the arguments break the schema. */
+export const SendAnyway = ({ disabled, onClick }: { disabled: boolean; onClick(): void }) => (
+  <ButtonWithReason
+    variant="default"
+    className={css.last ?? ""}
+    disabledReason={disabled ? "The server is not connected" : null}
+    onClick={onClick}
+  >
+    Send anyway
+  </ButtonWithReason>
 );
 
 /** The keys that press the primary button, said on it. */

@@ -34,7 +34,7 @@ export function listSizeLabel(kind: ListKind, list: List, shown: number): string
   const total = Math.max(items.length, summary.count);
   const all = pluralize(total, NAMES[kind].noun);
   const part = shown < items.length ? `${shown.toLocaleString("en")} of ${all}` : all;
-  const pages = summary.pages > 0 ? ` in ${pluralize(summary.pages, "page")}` : "";
+  const pages = summary.pages > 1 ? ` in ${pluralize(summary.pages, "page")}` : "";
   return `${part}${pages}${summary.next_cursor === null ? "" : ", more available"}`;
 }
 

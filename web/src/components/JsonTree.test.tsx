@@ -116,6 +116,13 @@ describe("a JSON tree", () => {
     fireEvent.click(screen.getByRole("button", { name: "Tree" }));
     expect(screen.getByRole("tree")).toBeTruthy();
   });
+  it("keeps room beside a long name for its value, and no more than that takes", () => {
+    const name = "n".repeat(40);
+    render(view({ [name]: "short", [`${name}2`]: "long ".repeat(20) }));
+    const [, short, long] = screen.getAllByRole("treeitem");
+    expect(short?.style.minWidth).toContain("48ch");
+    expect(long?.style.minWidth).toContain("65ch");
+  });
   it("says what dates and bytes are, beside the value as it came", () => {
     render(view({ at: "2026-01-11T09:30:00Z", png: `iVBORw0KGgo${"A".repeat(53)}` }));
     expect(shown()[1]).toContain('"2026-01-11T09:30:00Z"Sun');

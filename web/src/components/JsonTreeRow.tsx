@@ -65,6 +65,15 @@ function Container({ row }: { row: JsonRow }) {
   );
 }
 
+/** How many characters a row keeps room for beside its name. */
+function roomOf({ value, size, isOpen }: JsonRow): number {
+  // As much again for what stands beside a truncated text.
+  if (isTruncated(value)) return 2 * LEAST_VALUE;
+  // Quotes and the space before them, or a bracket and the number of what is in it.
+  if (typeof value === "string") return Math.min(value.length + 3, LEAST_VALUE);
+  return size >= 0 && isOpen ? LEAST_VALUE / 2 : LEAST_VALUE;
+}
+
 /** Whether a value is a text that a row may show in part only. */
 export const isWide = (value: unknown): value is string =>
   typeof value === "string" && (value.length > WIDE || value.includes("\n"));
@@ -189,9 +198,7 @@ export function JsonTreeRow({ id, row, top, isChosen, needle, actions, onClick }
   // Buttons of rows that nobody points at would slow a long tree down.
   const [isOver, setOver] = useState(false);
   const indent = 4 + row.depth * 14;
-  // As much again for what stands beside a truncated text.
-  const room = isTruncated(row.value) ? 2 * LEAST_VALUE : LEAST_VALUE;
-  const least = `calc(${indent}px + ${(row.name?.length ?? 0) + room}ch)`;
+  const least = `calc(${indent}px + ${(row.name?.length ?? 0) + roomOf(row)}ch)`;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the tree itself handles the keys
     <div

@@ -1,4 +1,4 @@
-import { CloseButton, TextInput } from "@mantine/core";
+import { CloseButton, TextInput, Tooltip } from "@mantine/core";
 import { type KeyboardEvent, useRef } from "react";
 
 import { Icon } from "./Icon";
@@ -45,7 +45,11 @@ export function SearchField(props: Props) {
       placeholder={placeholder ?? label}
       leftSection={<Icon name="search" size={14} />}
       rightSection={
-        value && <CloseButton size="sm" aria-label="Clear this field" title="Esc" onClick={clear} />
+        value && (
+          <Tooltip label="Clear this field (Esc)">
+            <CloseButton size="sm" aria-label="Clear this field" onClick={clear} />
+          </Tooltip>
+        )
       }
       value={value}
       onChange={(event) => onChange(event.currentTarget.value)}

@@ -24,6 +24,9 @@ interface Props {
 
 const STEP = 24;
 
+/** Width of the list on the left of a screen, until it is dragged: the same on each. */
+export const LIST_WIDTH = { initial: 320, least: 200, most: 640 };
+
 export function SplitPane(props: Props) {
   const {
     name,

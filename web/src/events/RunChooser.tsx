@@ -126,7 +126,8 @@ export function RunChooser({ offer }: { offer?: string }) {
       <Menu.Target>
         <Button
           variant={run === null ? "default" : "light"}
-          maw={180}
+          maw={200}
+          leftSection={<Icon name="history" size={14} />}
           rightSection={<Icon name="down" size={12} />}
           {...(offer === undefined && { "aria-label": `Session: ${short}`, title: label })}
         >

@@ -43,7 +43,7 @@ function useRunInfo(runId: string): RunInfoView | null {
 function Side({ title, side, unknown }: { title: string; side: SideView | null; unknown: string }) {
   return (
     <section className="stack tight">
-      <h3 style={{ margin: 0 }}>{title}</h3>
+      <h3 className="section-title">{title}</h3>
       {side ? (
         <>
           <span>{nameOf(side, "It did not give its name.")}</span>
@@ -91,7 +91,7 @@ function Details({ info, onClose }: { info: RunInfoView; onClose(): void }) {
           unknown="Not connected, or its answer was not recorded."
         />
         <section className="stack tight">
-          <h3 style={{ margin: 0 }}>Requests {word}</h3>
+          <h3 className="section-title">Requests {word}</h3>
           {info.waiting.length === 0 && <span className="dim">None.</span>}
           <ul style={{ margin: 0 }}>
             {info.waiting.map((one) => (

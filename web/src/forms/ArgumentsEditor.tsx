@@ -9,7 +9,7 @@ import { parseJson, pretty } from "../values/json";
 import { Findings } from "./Findings";
 import { FormErrorBoundary } from "./FormErrorBoundary";
 import { withoutField } from "./fieldFindings";
-import { type FormPlan, namesWithoutField, planForm } from "./formSchema";
+import { type FormPlan, formSchemaOf, namesWithoutField, planForm } from "./formSchema";
 import { FormValueContext, withValueAt } from "./formValue";
 import { lossyNumber } from "./numbers";
 import {
@@ -18,6 +18,7 @@ import {
   withoutPartialInputs,
   withPartialInputs,
 } from "./partialInput";
+import { inSchemaOrder } from "./propertyOrder";
 import { HAS_UNSUPPORTED, hasUnsupportedProperty, isSchema, UNSUPPORTED_PROPERTY } from "./schema";
 import { useFocusInvalid } from "./useFocusInvalid";
 import type { Finding } from "./validate";
@@ -63,7 +64,7 @@ export function formObstacle(text: string | null): string | null {
 function initialText(module: typeof import("./SchemaForm"), plan: FormPlan): string {
   if (plan.kind !== "form") return "{}";
   try {
-    return pretty(module.initialValue(plan.schema));
+    return pretty(inSchemaOrder(plan.schema, module.initialValue(plan.schema)));
   } catch {
     return "{}";
   }
@@ -84,11 +85,12 @@ function useFormPlan(schema: unknown, sendsHeaders: boolean): [FormPlan, (why: s
 }
 
 /** The same arguments as a form or as JSON, which shows also what is typed but not valid yet. */
-function inMode(value: Arguments, mode: Arguments["mode"]): Arguments {
+function inMode(value: Arguments, mode: Arguments["mode"], plan: FormPlan): Arguments {
   const { text, partial } = value;
   if (text === null || !partial || mode === value.mode) return { ...value, mode };
   if (mode === "form") return { ...value, mode, text: withoutPartialInputs(text, partial) };
-  return { ...value, mode, text: formObstacle(text) ? text : withPartialInputs(text, partial) };
+  const typed = (): string => withPartialInputs(text, partial, formSchemaOf(plan));
+  return { ...value, mode, text: formObstacle(text) ? text : typed() };
 }
 
 export function ArgumentsEditor(props: Props) {
@@ -115,7 +117,7 @@ export function ArgumentsEditor(props: Props) {
             { value: "json", label: "JSON" },
           ]}
           value={value.mode}
-          onChange={(mode) => onChange(inMode(value, mode === "json" ? "json" : "form"))}
+          onChange={(mode) => onChange(inMode(value, mode === "json" ? "json" : "form", plan))}
         />
       </div>
       {plan.kind === "json" && value.mode === "form" && (
@@ -192,10 +194,11 @@ function ArgumentsForm(props: Props & { plan: FormPlan }) {
       </>
     );
   if (!module || value.text === null) return <ModuleLoading loader={formModule} what="the form" />;
+  const write = (next: unknown): void => change({ text: pretty(inSchemaOrder(plan.schema, next)) });
   const formValue = {
     value: data,
     set: (path: readonly (string | number)[], next: unknown) =>
-      change({ text: pretty(withValueAt(data, path, next)) }),
+      write(withValueAt(data, path, next)),
   };
   return (
     <PartialInputContext value={{ inputs: value.partial ?? {}, keep }}>
@@ -206,7 +209,7 @@ function ArgumentsForm(props: Props & { plan: FormPlan }) {
           schema={plan.schema}
           value={data}
           findings={told}
-          onChange={(next) => change({ text: pretty(next ?? {}) })}
+          onChange={(next) => write(next ?? {})}
         />
       </FormValueContext>
       {plan.schema[HAS_UNSUPPORTED] === true && (

@@ -27,8 +27,7 @@ const isWrong = (message: string): boolean => !isUncheckedNote(message);
 
 function problemOf(text: string): string | null {
   if (text.trim() === "") return null;
-  if (!parseJson(text).ok)
-    return "This is not JSON yet. When you send it, “Send anyway” is offered and sends it as text.";
+  if (!parseJson(text).ok) return "This is not JSON. “Send anyway” sends it as text.";
   const number = lossyNumber(text);
   return number === null ? null : `The form would round ${number}. “Send anyway” sends all digits.`;
 }

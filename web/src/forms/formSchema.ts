@@ -321,6 +321,9 @@ export type FormPlan =
   | { kind: "nothing" }
   | { kind: "json"; note: string };
 
+/** The schema of the form; of one without fields an empty one. */
+export const formSchemaOf = (plan: FormPlan): Schema => (plan.kind === "form" ? plan.schema : {});
+
 const TOO_LONG = `This form has too many fields to show (more than ${MAX_FIELDS}): write JSON instead.`;
 
 function boundedOf(schema: unknown, sendsHeaders: boolean): Schema | null | "too long" {
@@ -369,7 +372,7 @@ function takesAnything(schema: unknown): boolean {
 
 /** Properties of a value that have no field in the form. */
 export function namesWithoutField(drawing: FormPlan, value: unknown): string[] {
-  const schema: Schema = drawing.kind === "form" ? drawing.schema : {};
+  const schema = formSchemaOf(drawing);
   const { properties, additionalProperties: others } = schema;
   const grows = [...MORE, "allOf"].some((key) => schema[key] !== undefined) || others;
   if (!isSchema(value) || grows) return [];

@@ -22,10 +22,7 @@ export type TypedNumber = { value: number } | { problem: string };
 export function readNumber(text: string): TypedNumber {
   const trimmed = text.trim();
   if (!NUMBER.test(trimmed))
-    return {
-      problem:
-        "This is not a number yet. When you send it, “Send anyway” is offered and sends it as text.",
-    };
+    return { problem: "This is not a number. “Send anyway” sends it as text." };
   if (isLossy(trimmed.replace(/^\+/, "")))
     return { problem: "The form would round this number. “Send anyway” sends all digits." };
   return { value: Number(trimmed) };

@@ -5,6 +5,7 @@ import { truncate } from "../values/format";
 import { parseJson, pretty } from "../values/json";
 import { withValueAt } from "./formValue";
 import { lossyNumber } from "./numbers";
+import { inSchemaOrder } from "./propertyOrder";
 import { type Finding, partsOf } from "./validate";
 
 export type PartialInputs = Readonly<Record<string, string>>;
@@ -70,8 +71,11 @@ function pathIn(value: unknown, pointer: string): (string | number)[] {
 const literalOf = (text: string): string =>
   parseJson(text).ok && lossyNumber(text) !== null ? text.trim() : JSON.stringify(text);
 
-/** The arguments with partial input as it was typed: for a server that is to refuse it. */
-export function withPartialInputs(text: string, inputs: PartialInputs): string {
+/**
+ * The arguments with partial input as it was typed, in the order of the form's schema: for a server
+ * that is to refuse it.
+ */
+export function withPartialInputs(text: string, inputs: PartialInputs, schema: unknown): string {
   const parsed = parseJson(text);
   if (!parsed.ok) return text;
   const unsent = Object.entries(inputs).filter(([at, typed]) => isUnsent(at, typed, parsed.value));
@@ -83,7 +87,7 @@ export function withPartialInputs(text: string, inputs: PartialInputs): string {
   );
   return unsent.reduce(
     (json, [, typed], at) => json.replace(`"${mark} ${at}"`, () => literalOf(typed)),
-    pretty(marked),
+    pretty(inSchemaOrder(schema, marked)),
   );
 }
 

@@ -1,5 +1,5 @@
 // Form library templates for lists and objects: fieldsets with numbered items and labelled buttons.
-import { ActionIcon, Button, Input } from "@mantine/core";
+import { ActionIcon, Button, Input, Tooltip } from "@mantine/core";
 import {
   type ArrayFieldItemTemplateProps,
   type ArrayFieldTemplateProps,
@@ -116,16 +116,17 @@ function List(props: ArrayFieldTemplateProps) {
 
 function IconOf({ name, label, isOff, isHidden, onClick }: IconProps) {
   return (
-    <ActionIcon
-      aria-label={label}
-      title={label}
-      size="sm"
-      disabled={isOff}
-      onClick={onClick}
-      style={isHidden ? { visibility: "hidden" } : undefined}
-    >
-      <Sign name={name} size={14} />
-    </ActionIcon>
+    <Tooltip label={label}>
+      <ActionIcon
+        aria-label={label}
+        size="sm"
+        disabled={isOff}
+        onClick={onClick}
+        style={isHidden ? { visibility: "hidden" } : undefined}
+      >
+        <Sign name={name} size={14} />
+      </ActionIcon>
+    </Tooltip>
   );
 }
 
@@ -224,15 +225,11 @@ function Fields(props: ObjectFieldTemplateProps) {
 
 function RemoveButton({ id, disabled, onClick }: IconButtonProps) {
   return (
-    <ActionIcon
-      id={id}
-      aria-label="Remove this key"
-      title="Remove this key"
-      disabled={disabled}
-      onClick={onClick}
-    >
-      <Sign name="close" size={14} />
-    </ActionIcon>
+    <Tooltip label="Remove this key">
+      <ActionIcon id={id} aria-label="Remove this key" disabled={disabled} onClick={onClick}>
+        <Sign name="close" size={14} />
+      </ActionIcon>
+    </Tooltip>
   );
 }
 

@@ -2,6 +2,7 @@
 import { useMemo } from "react";
 import { type Parsed, parseJson } from "../values/json";
 import { type Arguments, formObstacle } from "./ArgumentsEditor";
+import { formSchemaOf, planForm } from "./formSchema";
 import { partialInputFindings, withPartialInputs } from "./partialInput";
 import { useVerdicts } from "./patternVerdicts";
 import { type Check, check, type Finding } from "./validate";
@@ -29,9 +30,13 @@ export function useFindings(schema: unknown, { text, mode, partial }: Arguments)
     return [...broken.filter((one) => !isTold(one)), ...unsent];
   }, [broken, parsed, partial, mode, text]);
   const isPartial = findings.some((finding) => finding.isAtField);
+  const form = useMemo(
+    () => (isPartial ? formSchemaOf(planForm(schema)) : {}),
+    [isPartial, schema],
+  );
   const asTyped = useMemo(
-    () => (isPartial ? withPartialInputs(text ?? "{}", partial ?? {}) : (text ?? "{}")),
-    [isPartial, text, partial],
+    () => (isPartial ? withPartialInputs(text ?? "{}", partial ?? {}, form) : (text ?? "{}")),
+    [isPartial, text, partial, form],
   );
   return { parsed, findings, unchecked, asTyped };
 }

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { draftOf, isValid, partsOf, placeOf, validate } from "./validate";
+import {
+  draftOf,
+  invalidFieldsLabel,
+  isValid,
+  partsOf,
+  placeOf,
+  shownFindings,
+  validate,
+} from "./validate";
 
 describe("validate", () => {
   const schema = {
@@ -54,5 +62,19 @@ describe("validate", () => {
     expect(validate(chain(1), { x: 1 })).toHaveLength(1);
     const many = Array.from({ length: 30_000 }, (_, at) => [`f${at}`, { type: "string" }]);
     expect(validate({ properties: Object.fromEntries(many) }, { f9: 1 })).toHaveLength(1);
+  });
+});
+
+describe("what is said of findings beside the button that sends", () => {
+  const at = (pointer: string, isAtField = false) => ({ pointer, message: "wrong", isAtField });
+  it("counts fields, not what is wrong with each", () => {
+    expect(invalidFieldsLabel([at("/a"), at("/a")])).toBe("1 field is not valid");
+    expect(invalidFieldsLabel([at("/a"), at("/b"), at("")])).toBe("2 fields are not valid");
+    expect(invalidFieldsLabel([at("")])).toBe("The whole value is not valid");
+  });
+  it("is said of a field at once that says it itself, of others once sending was tried", () => {
+    const both = [at("/a"), at("/b", true)];
+    expect(shownFindings(both, false)).toEqual([both[1]]);
+    expect(shownFindings(both, true)).toEqual(both);
   });
 });

@@ -147,6 +147,19 @@ export function check(schema: unknown, value: unknown): Check {
 export const validate = (schema: unknown, value: unknown): Finding[] =>
   check(schema, value).findings;
 
+/** What is said of findings beside the button that sends: the fields say what is wrong with each. */
+export function invalidFieldsLabel(findings: Finding[]): string {
+  const fields = new Set(findings.map(({ pointer }) => pointer).filter(Boolean)).size;
+  if (fields === 0) return "The whole value is not valid";
+  return fields === 1
+    ? "1 field is not valid"
+    : `${fields.toLocaleString("en")} fields are not valid`;
+}
+
+/** The findings that are said: those of fields at once, all others once sending was tried. */
+export const shownFindings = (findings: Finding[], isTried: boolean): Finding[] =>
+  isTried ? findings : findings.filter((finding) => finding.isAtField);
+
 /** Whether a message at a field says that it was not checked, rather than that it is wrong. */
 export const isUncheckedNote = (message: string): boolean =>
   Object.values(UNCHECKED).includes(message);

@@ -1,16 +1,19 @@
 // A server asks a person to fill in a form. Three answers: accept, decline, cancel.
 import { Button } from "@mantine/core";
 import { useMemo, useState } from "react";
+import { ButtonWithReason } from "../components/ButtonWithReason";
 import { Callout } from "../components/Callout";
 import { type Arguments, ArgumentsEditor, NO_ARGUMENTS } from "../forms/ArgumentsEditor";
 import { useExample } from "../forms/useExample";
 import { useFindings } from "../forms/useFindings";
+import { invalidFieldsLabel, shownFindings } from "../forms/validate";
 import { command } from "../state/commands";
 import { fieldsOf } from "../values/jsonObject";
 import { AnswerBar, RefuseButtons } from "./AnswerBar";
 import { useAnswerDraft } from "./answerDrafts";
 import { ElicitationMessage } from "./ElicitationMessage";
 import type { AnswerProps } from "./QuestionPanel";
+import css from "./QuestionPanel.module.css";
 import { formProblem } from "./questionParams";
 import { askerName } from "./questionSummary";
 import { WholeRequest } from "./RequestParams";
@@ -27,8 +30,10 @@ export function ElicitationForm({ question, send, edited, note }: AnswerProps) {
   const [refused, setRefused] = useState(0);
   const example = useExample(requestedSchema ?? {}, draft, setDraft);
   const { parsed, findings, unchecked, asTyped } = useFindings(requestedSchema, draft);
+  const shown = shownFindings(findings, isTried);
   // Without a text the defaults are not filled in yet.
   const isReady = parsed.ok && draft.text !== null;
+  const disabledReason = parsed.ok ? "The form is loading" : "The JSON is not complete";
   const submit = (isForced: boolean): void => {
     setTried(true);
     if (!isReady || (findings.length && !isForced)) {
@@ -74,15 +79,24 @@ export function ElicitationForm({ question, send, edited, note }: AnswerProps) {
         Server “{askerName(question)}” asks for this data. Do not enter passwords or keys.
       </Callout>
       <AnswerBar note={note}>
-        {isTried && findings.length > 0 && (
-          <Button variant="default" onClick={() => submit(true)}>
-            Send anyway
-          </Button>
+        {shown.length > 0 && (
+          <>
+            <span className={`bad cut small ${css.invalid}`} role="status">
+              {invalidFieldsLabel(shown)}
+            </span>
+            <Button variant="default" onClick={() => submit(true)}>
+              Send anyway
+            </Button>
+          </>
         )}
         <RefuseButtons onChoose={answer} />
-        <Button data-answer disabled={!isReady} onClick={() => submit(false)}>
+        <ButtonWithReason
+          data-answer
+          disabledReason={isReady ? null : disabledReason}
+          onClick={() => submit(false)}
+        >
           Submit
-        </Button>
+        </ButtonWithReason>
       </AnswerBar>
     </div>
   );

@@ -1,6 +1,7 @@
 // A sampling request: shown whole, answered by the user or by a profile.
 import { Button, Select, Tooltip } from "@mantine/core";
 import { useMemo, useRef, useState } from "react";
+import { ButtonWithReason } from "../components/ButtonWithReason";
 import { command } from "../state/commands";
 import { useInspector } from "../state/store";
 import { parseJson } from "../values/json";
@@ -147,13 +148,13 @@ function Buttons(props: ButtonsProps) {
       >
         Reject
       </Button>
-      <Button
+      <ButtonWithReason
         data-answer
-        disabled={isBroken}
+        disabledReason={isBroken ? "The input of a tool call is not JSON" : null}
         onClick={() => (isEmpty(draft) ? refuse() : send(answer))}
       >
         Edit & Send
-      </Button>
+      </ButtonWithReason>
     </AnswerBar>
   );
 }

@@ -7,6 +7,7 @@ import type { CallView, EventView, ServerView } from "../api/types";
 import { useShownMessage } from "../calls/CallActions";
 import { CallPanel } from "../calls/CallPanel";
 import { asJsonRpc } from "../calls/copyAs";
+import { RunKeys } from "../catalog/FormFooter";
 import { ButtonWithReason } from "../components/ButtonWithReason";
 import { Callout } from "../components/Callout";
 import { CodeEditor } from "../components/CodeEditor";
@@ -151,8 +152,7 @@ export function RawTester({ server, message, isScreen = false }: Props) {
       <div className="row wrap">
         <Heading className="title">Raw message</Heading>
         <span className="dim">
-          Sends any JSON-RPC message as typed, valid or not. The answer and what it caused are in
-          Traffic too.
+          Sends any message, valid or not. The answer and what it caused are in Traffic too.
         </span>
         <TrafficButton serverId={server_id} shown={current} />
       </div>
@@ -191,10 +191,10 @@ export function RawTester({ server, message, isScreen = false }: Props) {
             <LoadMenu serverId={server_id} calls={calls} onCall={load} onEvent={loadEvent} />
             <ButtonWithReason
               disabledReason={isConnected ? null : "The server is not connected"}
-              hint="Ctrl Enter"
               onClick={() => send(false)}
             >
               Send
+              <RunKeys />
             </ButtonWithReason>
           </div>
           {/* Below the buttons: it comes and goes as one types, and they stay. */}
@@ -210,13 +210,15 @@ export function RawTester({ server, message, isScreen = false }: Props) {
             </EmptyState>
           )}
         </section>
+        <div className={css.sent}>
+          <RawHistory
+            calls={raw}
+            shown={current}
+            onChoose={(call) => show(call.call_id)}
+            onLoad={load}
+          />
+        </div>
       </div>
-      <RawHistory
-        calls={raw}
-        shown={current}
-        onChoose={(call) => show(call.call_id)}
-        onLoad={load}
-      />
     </div>
   );
 }

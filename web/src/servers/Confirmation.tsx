@@ -7,6 +7,7 @@ import type { ConfirmationView, PairView, ServerView } from "../api/types";
 import { Callout } from "../components/Callout";
 import { UntrustedText } from "../components/UntrustedText";
 import { command } from "../state/commands";
+import { rememberServer } from "../state/lastVisited";
 import { serverName } from "../state/navigation";
 import { withErrorToast } from "../state/toasts";
 import { visible } from "../values/hiddenCharacters";
@@ -118,6 +119,7 @@ async function ask(server: ServerView): Promise<void> {
     children: <LaunchDetails server={server} what={what} />,
     labels: { confirm: `${verb} it`, cancel: "Not now" },
     onConfirm: () => {
+      rememberServer(server_id);
       const work = command("Confirm", { server_id, fingerprint }).then(() =>
         command("Connect", { server_id }),
       );

@@ -1,8 +1,9 @@
 import { beforeEach, expect, it, vi } from "vitest";
 import { command } from "../state/commands";
+import { lastServerId, rememberServer } from "../state/lastVisited";
 import { aServer } from "../testing/views";
 import * as confirmation from "./Confirmation";
-import { restart, restartLabel } from "./connectionActions";
+import { restart, restartLabel, toggleConnection } from "./connectionActions";
 
 vi.mock("../state/commands");
 
@@ -41,6 +42,14 @@ it("shows what starts where the entry has changed to what nobody has confirmed",
   await soon();
   expect(given()).toEqual(["Disconnect"]);
   expect(confirmed).toHaveBeenCalledTimes(1);
+});
+
+it("makes the server that is connected by hand the current one, and not one that is left", () => {
+  rememberServer("other");
+  toggleConnection(aServer({ state: "CONNECTED" }));
+  expect(lastServerId()).toBe("other");
+  toggleConnection(aServer({ state: "DISCONNECTED" }));
+  expect(lastServerId()).toBe("demo");
 });
 
 it("has the word for what it does", () => {

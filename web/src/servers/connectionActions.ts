@@ -2,6 +2,7 @@
 import type { ServerView } from "../api/types";
 import { command } from "../state/commands";
 import { connect } from "../state/connect";
+import { rememberServer } from "../state/lastVisited";
 import { serverName } from "../state/navigation";
 import { withErrorToast } from "../state/toasts";
 import { askToConfirm } from "./Confirmation";
@@ -45,11 +46,18 @@ export function restart(server: ServerView): void {
 export function toggleConnection(server: ServerView): void {
   const { server_id } = server;
   const isOn = server.state === "CONNECTED" || server.state === "CONNECTING";
-  if (isOn) void withErrorToast("Could not disconnect", command("Disconnect", { server_id }));
-  else if (server.needs_confirmation) askToConfirm(server);
-  else
-    void withErrorToast(
-      `Could not connect to ${serverName(server)}`,
-      command("Connect", { server_id }),
-    );
+  if (isOn) {
+    void withErrorToast("Could not disconnect", command("Disconnect", { server_id }));
+    return;
+  }
+  if (server.needs_confirmation) {
+    askToConfirm(server);
+    return;
+  }
+  // The server that the user connects becomes the current one.
+  rememberServer(server_id);
+  void withErrorToast(
+    `Could not connect to ${serverName(server)}`,
+    command("Connect", { server_id }),
+  );
 }

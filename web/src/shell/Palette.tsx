@@ -32,6 +32,7 @@ interface Searched {
   words?: string;
   /** Found by its other words, it comes after all that are: it only leads to them. */
   comesLast?: boolean;
+  isPast?: boolean;
 }
 
 function textOf(entry: Searched): string {
@@ -51,6 +52,7 @@ export function matching<T extends Searched>(entries: T[], text: string): T[] {
   const fits = entries.filter((entry) => words.every((word) => textOf(entry).includes(word)));
   // A name before other words that people may type for it.
   const rank = (entry: T): number => {
+    if (entry.isPast) return 3;
     if (textOf(entry).startsWith(first)) return 0;
     if (entry.label.toLowerCase().includes(first)) return 1;
     return entry.comesLast ? 3 : 2;

@@ -8,7 +8,17 @@ import { type PageLocation, usePageLocation } from "../state/navigation";
 import { useInspector } from "../state/store";
 import { pluralize } from "../values/format";
 import css from "./ScreenTabs.module.css";
-import { countOf, isTabShown, keyOfTab, short, TABS, type Tab, tabPath, tabScreen } from "./tabs";
+import {
+  countOf,
+  isCounted,
+  isTabShown,
+  keyOfTab,
+  short,
+  TABS,
+  type Tab,
+  tabPath,
+  tabScreen,
+} from "./tabs";
 
 /** What the label does not say: the exact count and the key; null if there is neither. */
 export function hintOf(tab: Tab, count: number | null): string | null {
@@ -40,7 +50,7 @@ function TabLink({ tab, server, place }: TabProps) {
         <span className={css.label} data-label={tab.label}>
           {tab.label}
         </span>
-        {count !== null && <span className={css.count}>{short(count)}</span>}
+        {isCounted(tab) && <span className={css.count}>{count === null ? "" : short(count)}</span>}
       </Link>
     </Tooltip>
   );
@@ -73,13 +83,16 @@ function useIsCut(element: React.RefObject<HTMLElement | null>, content: string)
 
 /** All tabs as a menu: on a narrow screen some of them are out of sight. */
 function AllScreens({ tabs, server, place }: Omit<TabProps, "tab"> & { tabs: Tab[] }) {
+  const [isOpen, setOpen] = useState(false);
   return (
-    <Menu position="bottom-end" width={220}>
-      <Menu.Target>
-        <ActionIcon className={css.all} aria-label="All screens" title="All screens">
-          <Icon name="down" />
-        </ActionIcon>
-      </Menu.Target>
+    <Menu position="bottom-end" width={220} opened={isOpen} onChange={setOpen}>
+      <Tooltip label="All screens" disabled={isOpen}>
+        <Menu.Target>
+          <ActionIcon className={css.all} aria-label="All screens">
+            <Icon name="down" />
+          </ActionIcon>
+        </Menu.Target>
+      </Tooltip>
       <Menu.Dropdown>
         {tabs.map((tab) => (
           <Menu.Item

@@ -8,6 +8,7 @@ import {
   useMantineColorScheme,
 } from "@mantine/core";
 import { useColorScheme } from "@mantine/hooks";
+import { useState } from "react";
 import { Link, useNavigate } from "react-router";
 import type { ServerView } from "../api/types";
 import { Icon, type IconName } from "../components/Icon";
@@ -39,28 +40,31 @@ function ServerStatus({ server }: { server: ServerView }) {
   const words = isDown ? "Unknown" : stateLabel(server);
   return (
     <span className={css.status}>
-      <span role="status" className="cut" title={words}>
-        {words}
-      </span>
-      <span className={css.measured}>
+      <span className={css.state}>
+        <span role="status" className="cut" title={words}>
+          {words}
+        </span>
         {!isDown && server.state === "CONNECTED" && (
-          <Tooltip label="Duration of the last ping. Click to ping now">
-            <button
-              type="button"
-              className={`plain dim ${css.ping}`}
-              aria-label={`Ping now${server.latency_s === null ? "" : `; the last took ${formatDuration(server.latency_s)}`}`}
-              onClick={() => pingServer(server.server_id)}
-            >
-              {server.latency_s === null ? "Ping" : formatDuration(server.latency_s)}
-            </button>
-          </Tooltip>
-        )}
-        {server.protocol_version && (
-          <Tooltip label="MCP protocol revision in use">
-            <span className={css.revision}>MCP {server.protocol_version}</span>
-          </Tooltip>
+          <span className={css.measured}>
+            <span aria-hidden="true">·</span>
+            <Tooltip label="Duration of the last ping. Click to ping now">
+              <button
+                type="button"
+                className={`plain dim ${css.ping}`}
+                aria-label={`Ping now${server.latency_s === null ? "" : `; the last took ${formatDuration(server.latency_s)}`}`}
+                onClick={() => pingServer(server.server_id)}
+              >
+                {server.latency_s === null ? "Ping" : formatDuration(server.latency_s)}
+              </button>
+            </Tooltip>
+          </span>
         )}
       </span>
+      {server.protocol_version && (
+        <Tooltip label="MCP protocol revision in use">
+          <span className={css.revision}>MCP {server.protocol_version}</span>
+        </Tooltip>
+      )}
     </span>
   );
 }
@@ -91,13 +95,14 @@ const MOST_ASKED = 20;
 function QuestionMenu() {
   const questions = useInspector((state) => state.questions);
   const navigate = useNavigate();
+  const [isOpen, setOpen] = useState(false);
   const waiting = waitingQuestions(questions);
   const label =
     waiting.length === 1
       ? "1 question is waiting for an answer"
       : `${waiting.length} questions are waiting for an answer`;
   return (
-    <Menu width={320} position="bottom-end">
+    <Menu width={320} position="bottom-end" opened={isOpen} onChange={setOpen}>
       <Indicator
         label={waiting.length}
         size={15}
@@ -105,12 +110,15 @@ function QuestionMenu() {
         color="orange.9"
         offset={4}
       >
-        <Menu.Target>
-          <ActionIcon className={css.icon} aria-label={label} title={label}>
-            <Icon name="questions" />
-            <span className={css.iconLabel}>Questions</span>
-          </ActionIcon>
-        </Menu.Target>
+        {/* The menu opens where the tooltip is. */}
+        <Tooltip label={label} disabled={isOpen}>
+          <Menu.Target>
+            <ActionIcon className={css.icon} aria-label={label}>
+              <Icon name="questions" />
+              <span className={css.iconLabel}>Questions</span>
+            </ActionIcon>
+          </Menu.Target>
+        </Tooltip>
       </Indicator>
       <Menu.Dropdown>
         {waiting.length === 0 && (

@@ -3,9 +3,10 @@ import { renderHook, waitFor } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { MemoryRouter, Route, Routes } from "react-router";
 import { beforeEach, expect, it, vi } from "vitest";
-import type { AuthView, SettingView } from "../api/types";
+import type { AuthView, CallView, ServerView, SettingView } from "../api/types";
 import { emptyInspector, useInspector } from "../state/store";
-import { aServer } from "../testing/views";
+import { aCall, aServer } from "../testing/views";
+import { formatTime } from "../values/format";
 import { matching } from "./Palette";
 import { useEntries } from "./paletteEntries";
 
@@ -55,7 +56,7 @@ const words: [typed: string, label: string][] = [
   ["experimental", "Experimental capabilities"],
   ["history", "History of messages"],
   ["yesterday", "History of messages"],
-  ["curl", "Copy a call as curl, Python or a command"],
+  ["cli", "Copy a call as Python or a command"],
   ["dark", "Use the dark theme"],
   ["night mode", "Use the dark theme"],
   ["oauth", "Auth"],
@@ -81,6 +82,55 @@ it.each(words)("finds “%s” under a name that people know", (typed, label) =>
   const page = { isMonitorOpen: true, onMonitor: () => {}, onHelp: () => {} };
   const { result } = renderHook(() => useEntries(page), { wrapper: at("/s/mine/tools") });
   expect(matching(result.current, typed).map((one) => one.label)).toContain(label);
+});
+
+const entriesWith = (calls: CallView[], server: Partial<ServerView> = {}) => {
+  const servers = new Map([["mine", aServer({ server_id: "mine", ...server })]]);
+  useInspector.setState({
+    ...emptyInspector(),
+    servers,
+    calls: new Map(calls.map((call) => [call.call_id, { ...call, server_id: "mine" }])),
+  });
+  const page = { isMonitorOpen: true, onMonitor: () => {}, onHelp: () => {} };
+  return renderHook(() => useEntries(page), { wrapper: at("/s/mine/tools") }).result.current;
+};
+
+it("tells earlier calls of one tool apart, in the words of the call panel", () => {
+  const started = 1_700_000_000;
+  const found = entriesWith([
+    aCall({ call_id: "c1", started, request: { name: "add", arguments: { a: 2, b: 3 } } }),
+    aCall({ call_id: "c2", started: started + 60, is_error: true, request: { name: "add" } }),
+    aCall({ call_id: "c3", kind: "raw", name: "", method: "ping", request: '{"id": 1}' }),
+  ]).filter(({ key }) => key.startsWith("call "));
+  expect(found.map(({ label, about }) => [label, about])).toEqual([
+    ["ping", `{"id": 1} · Sent, no reply · ${formatTime(started, false)} · mine`],
+    ["add", `Tool error · ${formatTime(started + 60, false)} · mine`],
+    ["add", `a: 2, b: 3 · Done · ${formatTime(started, false)} · mine`],
+  ]);
+  expect(found.map(({ icon }) => icon)).not.toContain("refresh");
+});
+
+it("puts earlier calls after what they were calls of, and finds them by their method", () => {
+  const entries = [
+    { label: "add", about: "Done", words: "earlier call tools/call", isPast: true },
+    { label: "Add up", about: "add · mine" },
+  ];
+  const labels = (typed: string) => matching([...entries], typed).map((one) => one.label);
+  expect(labels("add")).toEqual(["Add up", "add"]);
+  expect(labels("tools/call")).toEqual(["add"]);
+});
+
+it("offers to copy a call as curl only where one HTTP request can send it", () => {
+  const copying = (server: Partial<ServerView>, calls: CallView[] = [aCall()]) =>
+    entriesWith(calls, server).find(({ key }) => key === "copy as")?.label;
+  const url = "http://127.0.0.1:9/mcp";
+  expect(copying({})).toBe("Copy add as Python or a command");
+  expect(copying({ url, transport: "sse" })).toBe("Copy add as Python or a command");
+  const http = { url, transport: "streamable-http" } as const;
+  expect(copying(http)).toBe("Copy add as curl, Python or a command");
+  expect(copying(http, [])).toBe("Copy a call as curl, Python or a command");
+  const odd = aCall({ headers: { "X-$(odd)": "" } });
+  expect(copying(http, [odd])).toBe("Copy add as Python");
 });
 
 it("puts a name before other words for a thing", () => {

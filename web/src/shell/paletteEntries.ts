@@ -1,6 +1,7 @@
 // All palette entries: screens, actions, catalog items, recent calls.
 import { useMemo } from "react";
 import type { CallView, ListKind, ServerView } from "../api/types";
+import { callStatus } from "../calls/callStatus";
 import type { IconName } from "../components/Icon";
 import { type Item, itemTitle, type Tool } from "../state/items";
 import { useAllItems } from "../state/lists";
@@ -12,6 +13,9 @@ import {
   usePageLocation,
 } from "../state/navigation";
 import { useInspector } from "../state/store";
+import { formatTime, truncate } from "../values/format";
+import { fieldsOf } from "../values/jsonObject";
+import { previewOf } from "../values/jsonPreview";
 import type { FocusTarget } from "./navigationFocus";
 import { type PageActions, useActions } from "./paletteActions";
 import { useKeptEntries, usePlaces, useSettingEntries } from "./palettePlaces";
@@ -26,6 +30,8 @@ export interface Entry {
   words?: string;
   /** Found by its other words, it comes after all that are: it only leads to them. */
   comesLast?: boolean;
+  /** An earlier call: comes after what it was a call of, which has the same name. */
+  isPast?: boolean;
   /** Keyboard shortcut of the same action. */
   shortcut?: string;
   /** Where it leads, or what it does. */
@@ -74,14 +80,34 @@ function entryOf(serverId: string, kind: ListKind, icon: IconName, item: Item<un
   };
 }
 
-const called = (call: CallView): Entry => ({
-  key: `call ${call.call_id}`,
-  icon: "refresh",
-  label: `${call.method} ${call.name}`,
-  about: `call · ${call.server_id} · ${call.status}`,
-  to: pathToCall(call),
-  focus: "item",
-});
+// Enough to tell calls apart, and the row has room for its time.
+const ARGUMENTS = 48;
+
+/** The arguments of a call in a few words; a raw message as it was typed. */
+function argumentsOf({ kind, request }: CallView): string {
+  if (kind === "raw") return truncate(typeof request === "string" ? request : "", ARGUMENTS);
+  const given = fieldsOf(fieldsOf(request).arguments);
+  return truncate(previewOf(given, ARGUMENTS).slice(1, -1), ARGUMENTS);
+}
+
+const called = (call: CallView): Entry => {
+  const facts = [
+    argumentsOf(call),
+    callStatus(call).word,
+    formatTime(call.started, false),
+    call.server_id,
+  ];
+  return {
+    key: `call ${call.call_id}`,
+    icon: "history",
+    label: call.name || call.method || "Raw message",
+    about: facts.filter(Boolean).join(" · "),
+    words: `earlier call ${call.method}`,
+    isPast: true,
+    to: pathToCall(call),
+    focus: "item",
+  };
+};
 
 /** Catalog items of all servers, the current one first. */
 function useListed(current: ServerView | null): Entry[] {

@@ -2,7 +2,8 @@
 // single settings, and where a call is copied as curl.
 import { useEffect, useMemo, useState } from "react";
 import { fetchRuns } from "../api/http";
-import type { CollectionFileView, RunView, ServerView } from "../api/types";
+import type { CallView, CollectionFileView, RunView, ServerView } from "../api/types";
+import { canCurl, isSafeCommand } from "../calls/copyAs";
 import { labelOf } from "../screens/settings/settingLabels";
 import { command } from "../state/commands";
 import {
@@ -18,6 +19,28 @@ import type { Entry } from "./paletteEntries";
 
 // Enough to find yesterday's; Traffic lists all of them.
 const MOST_RUNS = 50;
+
+/** The formats that the menu of a call offers, as its "Copy as" does. */
+function copyFormats(server: ServerView, last: CallView | undefined): string {
+  // A name of a header or a server that is not safe in a shell.
+  const isSafe = (!last || isSafeCommand(last, server)) && !server.server_id.startsWith("-");
+  if (!isSafe) return "Python";
+  return canCurl(server) ? "curl, Python or a command" : "Python or a command";
+}
+
+/** Leads to where the latest call is copied. */
+function copyEntry(server: ServerView, last: CallView | undefined): Entry {
+  const formats = copyFormats(server, last);
+  return {
+    key: "copy as",
+    icon: "copy",
+    label: `Copy ${last ? last.name || last.method : "a call"} as ${formats}`,
+    about: last ? "beside its result" : "beside the result of a call",
+    words: "python cli shell code snippet export share copy as",
+    to: last ? pathToCall(last) : pathTo(server.server_id, "tools"),
+    focus: "heading",
+  };
+}
 
 /** Parts of the current server, and its latest call. */
 export function usePlaces(server: ServerView | null): Entry[] {
@@ -65,17 +88,7 @@ export function usePlaces(server: ServerView | null): Entry[] {
         comesLast: true,
         to: pathTo(server_id, "traffic"),
       },
-      {
-        key: "copy as",
-        icon: "copy",
-        label: last
-          ? `Copy ${last.name || last.method} as curl, Python or a command`
-          : "Copy a call as curl, Python or a command",
-        about: last ? "beside its result" : "beside the result of a call",
-        words: "curl python cli shell code snippet export share copy as",
-        to: last ? pathToCall(last) : pathTo(server_id, "tools"),
-        focus: "heading",
-      },
+      copyEntry(server, last),
     ];
   }, [server, calls]);
 }

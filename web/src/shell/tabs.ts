@@ -156,6 +156,9 @@ export function tabPath({ screen }: Tab, server: ServerView | null, place: PageL
   return place.screen === screen ? bare : (lastPath(server.server_id, screen) ?? bare);
 }
 
+/** Whether a tab says how many items there are. */
+export const isCounted = ({ screen }: Tab): boolean => CATALOGS.some((one) => one === screen);
+
 /** How many items a server lists on a screen; null if that is not known. */
 export const countOf = (server: ServerView | null, screen: string): number | null =>
   server?.lists.find((list) => list.kind === screen)?.count ?? null;

@@ -1,5 +1,6 @@
 // The last visited address of each screen of each server, and the last server. Kept in
 // sessionStorage, so that reloads and switching screens lose nothing.
+import { useSyncExternalStore } from "react";
 import { readSession, writeSession } from "./browserStorage";
 import { withLink } from "./linkFilter";
 import type { PageLocation, Screen } from "./navigation";
@@ -22,8 +23,14 @@ function pathsOfRun(): Paths {
   return kept?.run_id === run_id ? kept : { run_id, paths: {} };
 }
 
-/** Remember the current server. */
-export const rememberServer = (serverId: string): void => writeSession(LAST, serverId);
+// Notified when a server becomes the current one without a change of the address.
+const listeners = new Set<() => void>();
+
+/** Make a server the current one, wherever the address names none. */
+export function rememberServer(serverId: string): void {
+  writeSession(LAST, serverId);
+  for (const listener of listeners) listener();
+}
 
 /** An address of Traffic without the call, exchange or app that it was narrowed to by a link. */
 export function withoutLink(path: string): string {
@@ -35,7 +42,7 @@ export function withoutLink(path: string): string {
 /** Remember a visited address. */
 export function recordVisit({ server_id, screen }: PageLocation, path: string): void {
   if (server_id === null) return;
-  rememberServer(server_id);
+  writeSession(LAST, server_id);
   // An earlier session is looked at once: the tab leads back to this one.
   if (screen === "servers" || new URLSearchParams(path.split("?")[1]).has("run")) return;
   const { run_id, paths } = pathsOfRun();
@@ -45,6 +52,13 @@ export function recordVisit({ server_id, screen }: PageLocation, path: string): 
 }
 
 export const lastServerId = (): string | null => readSession<string | null>(LAST, null);
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+export const useLastServerId = (): string | null => useSyncExternalStore(subscribe, lastServerId);
 
 /** The last visited address on this screen of the server. */
 export const lastPath = (serverId: string, screen: Screen): string | undefined =>

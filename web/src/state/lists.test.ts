@@ -171,9 +171,9 @@ describe("how a list stands", () => {
   const list = { ...held, isThere: true };
   const words = (part: Partial<ListSummary>, shown = 2): string =>
     listSizeLabel("tools", { ...list, summary: { ...summary, ...part } }, shown);
-  it("says how many in how many pages, and whether there is more", () => {
-    expect(words({})).toBe("2 tools in 1 page");
-    expect(words({ next_cursor: "x" })).toBe("2 tools in 1 page, more available");
+  it("says how many in how many pages if there are several, and whether there is more", () => {
+    expect(words({})).toBe("2 tools");
+    expect(words({ next_cursor: "x" })).toBe("2 tools, more available");
     expect(words({ count: 5000, pages: 10 }, 1)).toBe("1 of 5,000 tools in 10 pages");
     expect(words({ fetched: 0 })).toBe("");
   });

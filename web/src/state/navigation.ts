@@ -4,7 +4,7 @@ import { type Location, useLocation, useNavigate } from "react-router";
 import type { CallView, QuestionView, ServerView, TaskView } from "../api/types";
 import { visible } from "../values/hiddenCharacters";
 import { fieldsOf } from "../values/jsonObject";
-import { lastPath, lastServerId, recordVisit } from "./lastVisited";
+import { lastPath, recordVisit, useLastServerId } from "./lastVisited";
 import { useInspector } from "./store";
 
 const SCREENS = [
@@ -116,7 +116,7 @@ export function usePageLocation(): PageLocation {
 /** The current server: from the address, else the last visited one, else the first. */
 export function useCurrentServer(): ServerView | null {
   const { server_id } = usePageLocation();
-  const last = lastServerId();
+  const last = useLastServerId();
   return useInspector((state) => {
     if (server_id !== null) return state.servers.get(server_id) ?? null;
     for (const id of [last, state.first_server_id]) {

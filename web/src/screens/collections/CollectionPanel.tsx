@@ -17,6 +17,7 @@ import { withErrorToast } from "../../state/toasts";
 import { formatDuration } from "../../values/format";
 import css from "./Collections.module.css";
 import { useCollection } from "./collections";
+import { HowToSave } from "./HowToSave";
 import { NameDialog } from "./NameDialog";
 import { StepDialog } from "./StepDialog";
 import { StepTable } from "./StepTable";
@@ -71,6 +72,9 @@ function FileMenu({ view, onMoved, reload }: ContentProps) {
           >
             Rename or move
           </Menu.Item>
+          {view.is_given && (
+            <Menu.Label>Not renamed here: mcplens was started with this file</Menu.Label>
+          )}
           <Menu.Divider />
           <Menu.Item
             leftSection={<Icon name="trash" size={14} />}
@@ -207,7 +211,7 @@ function Content(props: ContentProps) {
             </div>
           ) : view.steps.length === 0 ? (
             <EmptyState icon="collections" title="No calls in this collection">
-              Make a call and press Save beside its result.
+              <HowToSave />
             </EmptyState>
           ) : (
             <StepTable

@@ -15,6 +15,7 @@ import { pathToCollection, usePageLocation } from "../../state/navigation";
 import { CollectionPanel } from "./CollectionPanel";
 import css from "./Collections.module.css";
 import { useCollectionList } from "./collections";
+import { HowToSave } from "./HowToSave";
 import { NameDialog } from "./NameDialog";
 
 function Row({ file }: { file: CollectionFileView }) {
@@ -44,8 +45,8 @@ function Nothing({ path, onNew }: { path: string; onNew(): void }) {
       title="No saved calls yet"
       action={<Button onClick={onNew}>New collection</Button>}
     >
-      Make a call and press Save beside its result. It is kept in a file that you can read, edit and
-      share, below <span className="mono">{path}</span>.
+      <HowToSave /> It is kept in a file that you can read, edit and share, below{" "}
+      <span className="mono">{path}</span>.
     </EmptyState>
   );
 }

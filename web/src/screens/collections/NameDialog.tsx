@@ -49,7 +49,7 @@ export function NameDialog({ title, confirm, initial, onDone, onClose }: Props) 
         />
         {error && <ErrorNote error={error} />}
         <div className="row">
-          <span className="grow" />
+          <span className="dim grow">{name.trim() ? "" : "Enter a name"}</span>
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>

@@ -9,7 +9,8 @@ import css from "./Collections.module.css";
 interface DialogProps {
   title: string;
   confirm: string;
-  isReady?: boolean;
+  /** Why it cannot be confirmed yet. */
+  missing?: string | null;
   /** Whether Enter confirms at once. */
   isFocused?: boolean;
   children: ReactNode;
@@ -18,21 +19,21 @@ interface DialogProps {
 }
 
 function Dialog(props: DialogProps) {
-  const { title, confirm, isReady = true, isFocused, children, onConfirm, onClose } = props;
+  const { title, confirm, missing = null, isFocused, children, onConfirm, onClose } = props;
   const submit = (form: FormEvent): void => {
     form.preventDefault();
-    if (isReady) onConfirm();
+    if (missing === null) onConfirm();
   };
   return (
     <Modal opened onClose={onClose} title={title}>
       <form className="stack" onSubmit={submit}>
         {children}
         <div className="row">
-          <span className="grow" />
+          <span className="dim grow">{missing}</span>
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          <Button type="submit" disabled={!isReady} data-autofocus={isFocused || undefined}>
+          <Button type="submit" disabled={missing !== null} data-autofocus={isFocused || undefined}>
             {confirm}
           </Button>
         </div>
@@ -84,7 +85,7 @@ export function AskValues({ title, confirm, variables, onConfirm, onClose }: Val
     <Dialog
       title={title}
       confirm={confirm}
-      isReady={isReady}
+      missing={isReady ? null : "Enter all values"}
       onConfirm={() => onConfirm(values)}
       onClose={onClose}
     >
@@ -123,7 +124,13 @@ export function AskChanges({ plan, isSingle, ...rest }: ChangesProps) {
   const [first, ...more] = plan.changing;
   const title = isSingle ? "Run this call?" : "Run these calls?";
   return (
-    <Dialog title={title} confirm="Run" isReady={isSure} isFocused={isSingle} {...rest}>
+    <Dialog
+      title={title}
+      confirm="Run"
+      missing={isSure ? null : "Tick the box to run"}
+      isFocused={isSingle}
+      {...rest}
+    >
       {more.length === 0 ? (
         <span>
           <span className="mono">{first}</span> may change something: its server does not mark it as

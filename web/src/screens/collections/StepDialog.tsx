@@ -123,7 +123,9 @@ export function StepDialog({ view, step, onReload, onSaved, onClose }: Props) {
           error && <ErrorNote error={error} title="It was not saved" />
         )}
         <div className="row">
-          <span className="grow" />
+          <span className="dim grow">
+            {!name.trim() ? "Enter a name" : !target.trim() && "Enter what it calls"}
+          </span>
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>

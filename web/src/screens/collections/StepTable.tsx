@@ -165,6 +165,10 @@ function StepRow({ step, row, disabledReason, onRun, onEdit, onOpen, onDelete }:
             >
               Open in Tools
             </Menu.Item>
+            {step.kind !== "call" && <Menu.Label>Only calls of tools open there</Menu.Label>}
+            {step.kind === "call" && step.server_id === null && (
+              <Menu.Label>It does not open: the call names no server</Menu.Label>
+            )}
             <Menu.Divider />
             <Menu.Item
               leftSection={<Icon name="trash" size={14} />}

@@ -67,14 +67,15 @@ export function EnableLoggingHint({ serverId }: { serverId: string | null }) {
 export const ServerLevelSelect = memo(({ serverId }: { serverId: string }) => {
   const { level, isConnected, isOffered, set } = useLevel(serverId);
   const disabledReason = isConnected ? "The server did not declare logging" : "Not connected";
+  const none = isConnected ? "no logging" : "unknown";
   return (
     <Select
       aria-label="Minimum level that the server logs"
       title={isOffered ? "The server sends messages from this level up" : disabledReason}
-      placeholder={isOffered || !isConnected ? "Server's level" : "No logging"}
-      leftSection={isOffered && level ? <span className="dim">Server level</span> : undefined}
+      placeholder={isOffered ? "not set" : none}
+      leftSection={<span className="dim">Server level</span>}
       leftSectionWidth={94}
-      w={isOffered && level ? 204 : 130}
+      w={204}
       data={[...LEVELS]}
       disabled={!isOffered}
       value={level}

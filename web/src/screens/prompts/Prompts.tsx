@@ -13,8 +13,6 @@ import { isStillLoading, itemsIn, useList } from "../../state/lists";
 import { usePageLocation } from "../../state/navigation";
 import { PromptPanel } from "./PromptPanel";
 
-const WIDTHS = { initial: 300, least: 200, most: 600 };
-
 function render({ value, key, problem }: Item<Prompt>) {
   const title = itemTitle(value, key);
   return (
@@ -69,7 +67,6 @@ export function Prompts() {
     <CatalogScreen
       kind="prompts"
       calls="prompt"
-      widths={WIDTHS}
       isAnyChosen={item !== null}
       list={({ server_id }) => (
         <CatalogList

@@ -15,8 +15,6 @@ import { TemplatePanel } from "./TemplatePanel";
 import { UriPanel } from "./UriPanel";
 import { matches } from "./uriTemplate";
 
-const WIDTHS = { initial: 360, least: 220, most: 700 };
-
 interface ResourceSelection {
   /** The resource that is read and shown. */
   item: string | null;
@@ -128,7 +126,6 @@ export function Resources() {
     <CatalogScreen
       kind="resources"
       calls="resource"
-      widths={WIDTHS}
       isAnyChosen={Object.values(place).some((one) => one !== null)}
       list={(server) => (
         <ResourceLists

@@ -21,7 +21,6 @@ import { DiagnosisButton } from "../../servers/DiagnosisButton";
 import { askToRemove } from "../../servers/removeServer";
 import { SignInLink, SignInStepsLink } from "../../servers/SignInLink";
 import { TrustCertificateButton } from "../../servers/TrustCertificateButton";
-import { rememberServer } from "../../state/lastVisited";
 import { pathTo, pathToServer, serverName } from "../../state/navigation";
 import { withErrorToast } from "../../state/toasts";
 import { withoutAnsi } from "../../values/ansi";
@@ -202,11 +201,7 @@ export function ServerCard({
           aria-label={`Connection to ${name}`}
           checked={isOn}
           disabled={server.state === "DISCONNECTING"}
-          onChange={() => {
-            // Connecting a server makes it the current one.
-            if (!isOn) rememberServer(server.server_id);
-            toggleConnection(server);
-          }}
+          onChange={() => toggleConnection(server)}
         />
       </div>
       <div className={`row ${css.target}`}>

@@ -1,4 +1,5 @@
 // What the traffic of a server adds up to: one line on its card, a section in Info, each with a plot.
+import { Tooltip } from "@mantine/core";
 import { Link } from "react-router";
 import type { EndedRequestView, ServerView, StatisticsView } from "../../api/types";
 import { pathTo } from "../../state/navigation";
@@ -60,6 +61,9 @@ const againOf = ({ url }: ServerView): string => (url === null ? "restart" : "re
 const bytesOf = ({ sent_bytes, received_bytes }: StatisticsView): number =>
   sent_bytes + received_bytes;
 
+const COUNTED =
+  "Including mcplens's own lists and polling; without pings, handshakes and subscription streams";
+
 /** The line of a card; nothing until there was a request. */
 export function StatisticsLine({ server }: { server: ServerView }) {
   const { statistics } = server;
@@ -68,14 +72,16 @@ export function StatisticsLine({ server }: { server: ServerView }) {
   return (
     <div className={css.line}>
       <Plot statistics={statistics} />
-      <span className={css.words}>
-        {pluralize(requests, "request")} ·{" "}
-        <span className={errors > 0 ? "bad" : undefined}>{pluralize(errors, "error")}</span> ·{" "}
-        {formatBytes(bytesOf(statistics))}
-        {median_s !== null && ` · median ${formatDuration(median_s)}`}
-        {p95_s !== null && ` · p95 ${formatDuration(p95_s)}`}
-        {reconnects > 0 && ` · ${pluralize(reconnects, againOf(server))}`}
-      </span>
+      <Tooltip label={`Since mcplens started. ${COUNTED}`} multiline w={320}>
+        <span className={css.words}>
+          {pluralize(requests, "request")} ·{" "}
+          <span className={errors > 0 ? "bad" : undefined}>{pluralize(errors, "error")}</span> ·{" "}
+          {formatBytes(bytesOf(statistics))}
+          {median_s !== null && ` · median ${formatDuration(median_s)}`}
+          {p95_s !== null && ` · p95 ${formatDuration(p95_s)}`}
+          {reconnects > 0 && ` · ${pluralize(reconnects, againOf(server))}`}
+        </span>
+      </Tooltip>
     </div>
   );
 }
@@ -116,10 +122,7 @@ export function StatisticsSection({ server }: { server: ServerView }) {
   return (
     <section className="stack tight" aria-label="Requests since mcplens started">
       <h2 className="section-title">Requests since mcplens started</h2>
-      <p className="dim">
-        Including mcplens's own lists and polling; without pings, handshakes and subscription
-        streams
-      </p>
+      <p className="dim">{COUNTED}</p>
       <Plot statistics={statistics} isLarge />
       <dl className="facts">
         {facts.map(([name, value]) =>

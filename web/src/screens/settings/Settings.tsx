@@ -16,11 +16,16 @@ import { changeSetting, isSameValue } from "./settingValues";
 const isEmpty = (value: unknown): boolean =>
   value === null || (typeof value === "object" && Object.keys(value).length === 0);
 
-const shownDefault = (value: unknown): string => (isEmpty(value) ? "none" : JSON.stringify(value));
+/** A default as its field would show it: a text without quotes. */
+export function shownDefault(value: unknown): string {
+  if (isEmpty(value)) return "none";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
 
 function Row({ setting }: { setting: SettingView }) {
   const { name, description, source, is_editable, note } = setting;
   const isDefault = source === "default";
+  const hasDefault = isDefault && isSameValue(setting.value, setting.default);
   return (
     <tr>
       <td>
@@ -39,12 +44,12 @@ function Row({ setting }: { setting: SettingView }) {
         <span className={`dim ${css.label}`}>From </span>
         <span className={isDefault ? "dim" : ""}>{source}</span>
       </td>
-      <td className={css.fact}>
+      <td className={hasDefault ? `${css.fact} ${css.repeated}` : css.fact}>
         <span className={`dim ${css.label}`}>Default </span>
         <span className="mono dim">{shownDefault(setting.default)}</span>
       </td>
       <td>
-        {is_editable && !(isDefault && isSameValue(setting.value, setting.default)) && (
+        {is_editable && !hasDefault && (
           <Button
             size="compact-xs"
             variant="subtle"

@@ -4,7 +4,7 @@ import { useNavigate, useSearchParams } from "react-router";
 import type { ServerView, SkillView } from "../../api/types";
 import { EmptyState } from "../../components/EmptyState";
 import { ErrorNote } from "../../components/ErrorNote";
-import { SplitPane } from "../../components/SplitPane";
+import { LIST_WIDTH, SplitPane } from "../../components/SplitPane";
 import { DisconnectedBanner } from "../../servers/DisconnectedBanner";
 import { NotConnected } from "../../servers/NotConnected";
 import { pathTo, usePageLocation } from "../../state/navigation";
@@ -69,9 +69,7 @@ function SkillsOf() {
       <SplitPane
         name="skills.list"
         label="Width of the list"
-        initial={360}
-        least={220}
-        most={600}
+        {...LIST_WIDTH}
         narrow={item === null && !isComparing ? "first" : "second"}
         first={
           <div className="pane">

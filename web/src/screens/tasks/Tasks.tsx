@@ -17,7 +17,7 @@ import { taskKey, useInspector } from "../../state/store";
 import { withWaitingToast } from "../../state/toasts";
 import { TaskDetail } from "./TaskDetail";
 import { TaskTable } from "./TaskTable";
-import { isExtension, listObstacle, offersTasks } from "./task";
+import { howToGetTasks, listObstacle } from "./task";
 
 function useTasks(serverId: string): TaskView[] {
   const all = useInspector((state) => state.tasks);
@@ -60,11 +60,6 @@ function FetchButton({ server }: { server: ServerView }) {
 }
 
 function NoTasks({ server }: { server: ServerView }) {
-  const what = !offersTasks(server)
-    ? "This server does not declare tasks. Tasks that it asks us to run appear here."
-    : isExtension(server)
-      ? "Call a tool: this server decides which calls become tasks, and they appear here."
-      : "Call a tool with “Run as a task” switched on, or fetch the tasks that this server has already.";
   return (
     <EmptyState
       icon="tasks"
@@ -77,7 +72,7 @@ function NoTasks({ server }: { server: ServerView }) {
         )
       }
     >
-      {what}
+      {howToGetTasks(server)}
     </EmptyState>
   );
 }

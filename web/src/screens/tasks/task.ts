@@ -57,10 +57,9 @@ type Offer = Pick<ServerView, "capabilities" | "state">;
 const has = (value: unknown, key: string): boolean =>
   typeof value === "object" && value !== null && key in value;
 
-export const isExtension = ({ capabilities }: Offer): boolean =>
-  has(capabilities.extensions, EXTENSION);
+const isExtension = ({ capabilities }: Offer): boolean => has(capabilities.extensions, EXTENSION);
 
-export const offersTasks = (server: Offer): boolean =>
+const offersTasks = (server: Offer): boolean =>
   has(server.capabilities, "tasks") || isExtension(server);
 
 /** Why something cannot be done, or null if it can. */
@@ -68,6 +67,19 @@ export function listObstacle(server: Offer): string | null {
   if (server.state !== "CONNECTED") return "Not connected";
   if (isExtension(server)) return "This revision of MCP has no list of tasks";
   return has(server.capabilities.tasks, "list") ? null : "This server does not declare tasks.list";
+}
+
+/** What to do where there are no tasks, or why there are none. */
+export function howToGetTasks(server: Offer): string {
+  if (!offersTasks(server))
+    return "This server does not declare tasks. Tasks that it asks us to run appear here.";
+  if (isExtension(server))
+    return "Call a tool: this server decides which calls become tasks, and they appear here.";
+  const call = "Call a tool with “Run as a task” switched on";
+  const obstacle = listObstacle(server);
+  return obstacle === null
+    ? `${call}, or fetch the tasks that this server has already.`
+    : `${call}. ${obstacle}, so tasks that it has already cannot be fetched.`;
 }
 
 export function cancelObstacle(server: Offer, task: TaskView): string | null {

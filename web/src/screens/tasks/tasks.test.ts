@@ -2,7 +2,15 @@ import { describe, expect, it } from "vitest";
 import type { CallView } from "../../api/types";
 import { pathToTask } from "../../state/navigation";
 import { aServer, aTask } from "../../testing/views";
-import { cancelObstacle, elapsedOf, leftOf, listObstacle, progressOf, stateOf } from "./task";
+import {
+  cancelObstacle,
+  elapsedOf,
+  howToGetTasks,
+  leftOf,
+  listObstacle,
+  progressOf,
+  stateOf,
+} from "./task";
 
 const call = { progress: { progress: 1, total: 4, message: null } } as CallView;
 
@@ -40,6 +48,12 @@ describe("what a server offers for tasks", () => {
     expect(cancelObstacle(with_({ list: {} }), aTask())).toContain("tasks.cancel");
     expect(cancelObstacle(with_({}), aTask({ role: "receiver" }))).toBeNull();
     expect(cancelObstacle(with_({ cancel: {} }), aTask({ is_over: true }))).toContain("over");
+  });
+  it("is said where there are no tasks, and that they cannot be fetched without a list", () => {
+    const with_ = (tasks: object) => howToGetTasks(aServer({ capabilities: { tasks } }));
+    expect(with_({ list: {} })).toContain("or fetch the tasks");
+    expect(with_({})).toContain("does not declare tasks.list, so tasks that it has already cannot");
+    expect(howToGetTasks(aServer())).toContain("does not declare tasks.");
   });
   it("has no list in the revision where tasks are an extension", () => {
     const extensions = { "io.modelcontextprotocol/tasks": {} };

@@ -1,15 +1,16 @@
 // One tool: description, arguments, and results of its calls.
-import { Badge, Button, Tabs, Tooltip } from "@mantine/core";
-import { useMemo } from "react";
+import { Badge, Tabs, Tooltip } from "@mantine/core";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { Link } from "react-router";
 import type { CallView, ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
 import { SavedCallList } from "../../calls/SavedCallList";
-import { FormFooter, RunKeys, SendAnyway } from "../../catalog/FormFooter";
+import { ExampleButton, FormFooter, Refusal, RunKeys, SendAnyway } from "../../catalog/FormFooter";
 import type { MissingItem } from "../../catalog/NotListed";
 import { NotListed } from "../../catalog/NotListed";
 import { ResultHeading } from "../../catalog/ResultHeading";
 import { useItemCalls } from "../../catalog/useItemCalls";
+import { ButtonWithReason } from "../../components/ButtonWithReason";
 import { Callout } from "../../components/Callout";
 import { Description } from "../../components/Description";
 import { EmptyState } from "../../components/EmptyState";
@@ -23,6 +24,7 @@ import { UntrustedText } from "../../components/UntrustedText";
 import { useRunShortcut } from "../../components/useRunShortcut";
 import { useScrollIntoView } from "../../components/useScrollIntoView";
 import { ArgumentsEditor } from "../../forms/ArgumentsEditor";
+import { invalidFieldsLabel, shownFindings } from "../../forms/validate";
 import { appUriOf, itemTitle } from "../../state/items";
 import { pathTo } from "../../state/navigation";
 import { repeatsInHeaders, takesHeaders } from "../../state/protocol";
@@ -104,6 +106,11 @@ function Schemas({ tool, listed }: { tool: Tool; listed: unknown }) {
 function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: ToolCallForm }) {
   const name = tool.name ?? "";
   const { server_id } = server;
+  const { problem, error } = run;
+  const note = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (problem !== null || error !== null) note.current?.scrollIntoView?.({ block: "nearest" });
+  }, [problem, error]);
   return (
     <div className="stack" data-form>
       <ArgumentsEditor
@@ -124,8 +131,12 @@ function ToolForm({ server, tool, run }: { server: ServerView; tool: Tool; run: 
         isHttp={takesHeaders(server)}
       />
       <SavedCallList serverId={server_id} tool={name} onChoose={run.fill} />
-      {run.problem && <Callout>{run.problem}</Callout>}
-      {run.error && <ErrorNote error={run.error} title="The call was not sent" />}
+      {(problem || error) && (
+        <div className="stack" ref={note}>
+          {problem && <Callout>{problem}</Callout>}
+          {error && <ErrorNote error={error} title="The call was not sent" />}
+        </div>
+      )}
     </div>
   );
 }
@@ -151,32 +162,20 @@ interface FootProps {
 }
 
 function ToolFoot({ run, isConnected, disabledReason, canForce }: FootProps) {
-  const findings = run.isTried ? run.findings : [];
-  const breaches = findings.filter((finding) => !finding.isAtField).length;
+  const findings = shownFindings(run.findings, run.isTried);
   return (
     <FormFooter>
-      <Tooltip label={disabledReason} disabled={disabledReason === null}>
-        <Button
-          data-run
-          leftSection={<Icon name="play" size={13} />}
-          data-disabled={disabledReason !== null || undefined}
-          aria-disabled={disabledReason !== null}
-          onClick={() => disabledReason === null && run.start(false)}
-        >
-          Run
-          <RunKeys />
-        </Button>
-      </Tooltip>
-      {run.example && (
-        <Button variant="subtle" color="gray" px="xs" onClick={run.example.put}>
-          {run.example.isPut ? "Undo the example" : "Fill with an example"}
-        </Button>
-      )}
-      {breaches > 0 && (
-        <span className="bad cut" role="status" title="Against the schema of the tool">
-          {pluralize(breaches, "error")}
-        </span>
-      )}
+      <ButtonWithReason
+        data-run
+        leftSection={<Icon name="play" size={13} />}
+        disabledReason={disabledReason}
+        onClick={() => run.start(false)}
+      >
+        Run
+        <RunKeys />
+      </ButtonWithReason>
+      {run.example && <ExampleButton example={run.example} />}
+      {findings.length > 0 && <Refusal>{invalidFieldsLabel(findings)}</Refusal>}
       {(canForce || findings.length > 0) && (
         <SendAnyway disabled={!isConnected} onClick={() => run.start(true)} />
       )}
@@ -195,6 +194,11 @@ export function ToolPanel(props: Props) {
     [hasApp, current],
   );
   const place = useScrollIntoView(current?.call_id, isNamed);
+  const [tab, setTab] = useState<string | null>("arguments");
+  // What is wrong with the arguments is among them.
+  useEffect(() => {
+    if (run.refused > 0) setTab("arguments");
+  }, [run.refused]);
   const isConnected = server.state === "CONNECTED";
   const barred = callObstacle(server, tool);
   const disabledReason = isConnected ? barred : "The server is not connected";
@@ -204,12 +208,12 @@ export function ToolPanel(props: Props) {
       <div className="scroll hug pad">
         <div className="stack">
           <About {...props} />
-          <Tabs defaultValue="arguments" keepMounted={false}>
+          <Tabs value={tab} onChange={setTab} keepMounted={false}>
             <Tabs.List mb="md">
               <Tabs.Tab value="arguments">Call</Tabs.Tab>
               <Tabs.Tab value="schema">Schema</Tabs.Tab>
             </Tabs.List>
-            <Tabs.Panel value="arguments">
+            <Tabs.Panel value="arguments" keepMounted>
               <ToolForm server={server} tool={tool} run={run} />
             </Tabs.Panel>
             <Tabs.Panel value="schema">

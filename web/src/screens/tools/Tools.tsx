@@ -10,8 +10,6 @@ import { ToolList } from "./ToolList";
 import { ToolPanel } from "./ToolPanel";
 import type { Tool } from "./toolHints";
 
-const WIDTHS = { initial: 320, least: 200, most: 640 };
-
 function SelectedTool({ server, item }: { server: ServerView; item: string | null }) {
   const { server_id } = server;
   const list = useList(server_id, "tools");
@@ -43,7 +41,6 @@ export function Tools() {
     <CatalogScreen
       kind="tools"
       calls="tool"
-      widths={WIDTHS}
       isAnyChosen={item !== null}
       list={({ server_id }) => <ToolList serverId={server_id} chosen={item} />}
       chosen={(server) => <SelectedTool server={server} item={item} />}

@@ -1,7 +1,7 @@
-import { Button } from "@mantine/core";
 import { useLocation, useNavigate } from "react-router";
 import { fetchEvent } from "../../api/http";
 import type { EventView } from "../../api/types";
+import { ButtonWithReason } from "../../components/ButtonWithReason";
 import { fillDrafts } from "../../state/filledDrafts";
 import { fromHere } from "../../state/navigation";
 import { fillRawDraft } from "../../state/rawDraft";
@@ -9,6 +9,7 @@ import { useInspector } from "../../state/store";
 import { withErrorToast } from "../../state/toasts";
 import { tryParseExactly } from "../../values/exactJson";
 import { editDraftFor } from "./editDraft";
+import { unknownServer } from "./ReplayButton";
 
 /** Opens the screen of a request with its arguments filled in; sends nothing. */
 export function EditRequestButton({ event }: { event: EventView }) {
@@ -26,13 +27,13 @@ export function EditRequestButton({ event }: { event: EventView }) {
     void navigate(path, { state: fromHere(location) });
   };
   return (
-    <Button
+    <ButtonWithReason
       variant="default"
       size="compact-xs"
-      disabled={!isKnown}
+      disabledReason={unknownServer(event.server_id, isKnown)}
       onClick={() => void withErrorToast("The message cannot be edited", edit())}
     >
       Edit and send
-    </Button>
+    </ButtonWithReason>
   );
 }

@@ -1,6 +1,7 @@
 // Details of an event: message as tree, text and bytes, HTTP exchange, diff and fields.
 import { ActionIcon, Button, Tabs, Tooltip } from "@mantine/core";
 import { useEffect, useMemo, useState } from "react";
+import { useLocation } from "react-router";
 import { bytesPath } from "../../api/http";
 import type { EventView } from "../../api/types";
 import { Callout } from "../../components/Callout";
@@ -15,6 +16,7 @@ import { useRing } from "../../state/events";
 import { maskedKeys, useWholeEvent } from "../../state/wholeEvent";
 import { tryParseExactly } from "../../values/exactJson";
 import { formatBytes, formatDuration, formatTime } from "../../values/format";
+import { fieldsOf } from "../../values/jsonObject";
 import { DiffView } from "./DiffView";
 import { EditRequestButton } from "./EditRequestButton";
 import css from "./EventDetail.module.css";
@@ -48,10 +50,11 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
   const title = eventTitle(event, asked);
   return (
     <div className={`toolbar ${css.heading}`}>
+      <button type="button" className={`plain narrow-only ${css.back}`} onClick={onClose}>
+        All of Traffic
+      </button>
       <div className={`row ${css.first}`}>
-        <strong className="cut" title={title}>
-          {title}
-        </strong>
+        <strong className={css.title}>{title}</strong>
         <span className={`row dim ${css.measured}`}>
           <span>{formatTime(event.wall)}</span>
           {event.size_bytes > 0 && <span>{formatBytes(event.size_bytes)}</span>}
@@ -132,9 +135,10 @@ function firstTab(event: EventView): string {
   return event.malformed ? "raw" : "message";
 }
 
-/** The selected tab; another event starts with its default tab. */
+/** The selected tab; another event starts with its default tab, or the one that a link names. */
 function useTab(event: EventView, base: EventView | undefined) {
-  const first = firstTab(event);
+  const { tab: named } = fieldsOf(useLocation().state);
+  const first = typeof named === "string" ? named : firstTab(event);
   const [tab, setTab] = useState<string | null>(base ? "diff" : first);
   // biome-ignore lint/correctness/useExhaustiveDependencies: not when the same event is drawn anew
   useEffect(() => setTab(base ? "diff" : first), [event.seq, base?.seq]);

@@ -131,7 +131,9 @@ export function EventLinkFacts({ event }: { event: EventView }) {
     <div className={`row wrap dim ${css.links}`}>
       {ofCall && (
         <>
-          <span>Part of {linkWords(ring, ofCall)}</span>
+          {links.requestsOfCall(ofCall.value).length > 0 && (
+            <span>Part of {linkWords(ring, ofCall)}</span>
+          )}
           <OnlyLink link={ofCall} words="Only this call" />
           {call && <Link to={pathToCall(call)}>Open the call</Link>}
         </>

@@ -1,9 +1,10 @@
 // Pins one event, with a label.
-import { ActionIcon, Button, Popover, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Popover, TextInput, Tooltip } from "@mantine/core";
 import { type FormEvent, useState } from "react";
 import type { EventView } from "../../api/types";
 import { Icon } from "../../components/Icon";
 import { eventKey, pin, unpin, usePins } from "../../events/pins";
+import css from "./EventDetail.module.css";
 
 // The backend's limit.
 const LONGEST = 200;
@@ -24,17 +25,23 @@ export function PinButton({ event }: { event: EventView }) {
   };
   return (
     <Popover opened={isOpen} onChange={open} trapFocus position="bottom-end" width={260}>
-      <Popover.Target>
-        <ActionIcon
-          variant={isPinned ? "light" : "subtle"}
-          color={isPinned ? "lens" : "gray"}
-          aria-label={isPinned ? "Pinned" : "Pin"}
-          title={isPinned ? (label ?? "Pinned") : "Pin: keep it under a label"}
-          onClick={() => open(!isOpen)}
-        >
-          <Icon name="pin" />
-        </ActionIcon>
-      </Popover.Target>
+      <Tooltip
+        label={isPinned ? label || "Pinned" : "Pin: keep it under a label"}
+        disabled={isOpen}
+      >
+        <span className={css.target}>
+          <Popover.Target>
+            <ActionIcon
+              variant={isPinned ? "light" : "subtle"}
+              color={isPinned ? "lens" : "gray"}
+              aria-label={isPinned ? "Pinned" : "Pin"}
+              onClick={() => open(!isOpen)}
+            >
+              <Icon name="pin" />
+            </ActionIcon>
+          </Popover.Target>
+        </span>
+      </Tooltip>
       <Popover.Dropdown>
         <form className="stack" onSubmit={submit}>
           <TextInput

@@ -1,12 +1,17 @@
-import { Anchor, Button } from "@mantine/core";
+import { Anchor } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useNavigate } from "react-router";
 import type { CallView, EventView } from "../../api/types";
+import { ButtonWithReason } from "../../components/ButtonWithReason";
 import { useBusy } from "../../components/useBusy";
 import { startCall } from "../../state/commands";
 import { resend } from "../../state/connect";
 import { pathToCall } from "../../state/navigation";
 import { useInspector } from "../../state/store";
+
+/** Why a recorded request cannot be sent again; null if it can. */
+export const unknownServer = (serverId: string, isKnown: boolean): string | null =>
+  isKnown ? null : `There is no server named ${serverId} now. Add it to send this to it`;
 
 /** Sends a recorded request again with a new id, reconnecting if needed. */
 export function ReplayButton({ event: { seq, run_id, server_id } }: { event: EventView }) {
@@ -39,14 +44,14 @@ export function ReplayButton({ event: { seq, run_id, server_id } }: { event: Eve
     if (call) tell(call);
   };
   return (
-    <Button
+    <ButtonWithReason
       variant="default"
       size="compact-xs"
-      disabled={!server}
+      disabledReason={unknownServer(server_id, server !== undefined)}
       loading={isBusy}
       onClick={() => run(replay)}
     >
       {server && server.state !== "CONNECTED" ? "Connect and send again" : "Send again"}
-    </Button>
+    </ButtonWithReason>
   );
 }

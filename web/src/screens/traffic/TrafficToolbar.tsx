@@ -89,13 +89,15 @@ function RawMessageButton({ serverId }: { serverId: string | null }) {
 const TrafficActions = memo(function TrafficActions(props: {
   runId: string | null;
   serverId: string | null;
+  isRecorded: boolean;
   shown(): EventView[];
   onClear(): void;
 }) {
   return (
     <>
       <PinList />
-      <RawMessageButton serverId={props.serverId} />
+      {/* What is sent now would not be in an earlier session. */}
+      {!props.isRecorded && <RawMessageButton serverId={props.serverId} />}
       <ExportMenu runId={props.runId} serverId={props.serverId} shown={props.shown} />
       <ImportButton />
       <Tooltip label="Hide these rows, or delete the recording">
@@ -162,6 +164,7 @@ export const TrafficToolbar = memo(function TrafficToolbar(props: Props) {
         <TrafficActions
           runId={props.runId}
           serverId={props.serverId}
+          isRecorded={query.has("run")}
           shown={props.shown}
           onClear={onClear}
         />

@@ -91,15 +91,14 @@ export function NameCell({ row }: { row: DrawnRow }) {
       <RowStart row={row} />
       <PinMark event={event} />
       {end && <PinMark event={end} />}
+      {times > 1 && (
+        <span className={css.times} title="The same notification, several times in a row">
+          {times.toLocaleString("en")} ×{" "}
+        </span>
+      )}
       {name}
       {called !== null && " "}
       {called !== null && <span className={css.called}>{truncate(called, DRAWN)}</span>}
-      {times > 1 && (
-        <span className={css.times} title="The same notification, several times in a row">
-          {" "}
-          × {times.toLocaleString("en")}
-        </span>
-      )}
     </span>
   );
 }

@@ -54,8 +54,16 @@ export const TIMES = [
   { value: "between", label: "From … to …" },
 ];
 
+const PURPOSES: Record<string, string> = {
+  catalog: "lists",
+  heartbeat: "pings",
+  listening: "subscription stream",
+  raw: "raw message",
+};
+
 /** What a request was made for, in words; a later mcplens may know other purposes. */
-export const purposeLabel = (purpose: string): string => purpose.replaceAll("_", " ");
+export const purposeLabel = (purpose: string): string =>
+  PURPOSES[purpose] ?? purpose.replaceAll("_", " ");
 
 const labelOf = (choices: { value: string; label: string }[], value: string): string =>
   choices.find((one) => one.value === value)?.label ?? value;
