@@ -44,4 +44,8 @@ it("a prompt is asked for without what it requires only by who says so", async (
     "GetPrompt",
     expect.objectContaining({ arguments: { text: "hello" } }),
   );
+  fireEvent.change(screen.getByRole("textbox", { name: /^tone/ }), { target: { value: "kind" } });
+  press("Get the messages");
+  const [, asked] = vi.mocked(startCall).mock.lastCall ?? [];
+  expect(JSON.stringify(asked)).toContain('"arguments":{"tone":"kind","text":"hello"}');
 });

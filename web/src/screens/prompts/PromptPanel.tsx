@@ -152,7 +152,11 @@ export function PromptPanel(props: Props) {
   const { calls, current, isNamed, show } = useItemCalls(server.server_id, "prompt", itemKey);
   const choice = useMemo(() => ({ calls, onChoose: show }), [calls, show]);
   const place = useScrollIntoView(current?.call_id, isNamed);
-  const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ""));
+  // In the order of the prompt's own arguments, whatever was typed first.
+  const names = new Set([...prompt.arguments.map((one) => one.name), ...Object.keys(values)]);
+  const given = Object.fromEntries(
+    [...names].flatMap((one) => (values[one] ? [[one, values[one]]] : [])),
+  );
   const missing = prompt.arguments
     .filter((one) => one.required && !given[one.name])
     .map((one) => one.name);
