@@ -32,7 +32,9 @@ async def test_a_person_signs_in_from_the_page_and_out_again(tmp_path: Path) -> 
             assert refused["error"]["code"] == "AUTHENTICATION_FAILED"
             assert set(server.asked) == {"/mcp"}  # nothing happens unasked
             await page.ask("SignInTo", server_id="notes")
-            await page.until(lambda: (page.things["servers", "notes"]["auth"] or {}).get("open_url"))
+            await page.until(
+                lambda: (page.things["servers", "notes"]["auth"] or {}).get("open_url")
+            )
             view = page.things["servers", "notes"]
             assert (view["state"], view["auth"]["scopes"]) == ("CONNECTING", ["notes"])
             answer = await consent_at(view["auth"]["open_url"])
