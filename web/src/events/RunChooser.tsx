@@ -126,6 +126,7 @@ export function RunChooser({ offer }: { offer?: string }) {
       <Menu.Target>
         <Button
           variant={run === null ? "default" : "light"}
+          className={css.button ?? ""}
           maw={200}
           leftSection={<Icon name="history" size={14} />}
           rightSection={<Icon name="down" size={12} />}
