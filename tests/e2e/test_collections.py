@@ -201,7 +201,8 @@ def test_a_call_is_saved_as_a_test_where_it_was_made_and_in_traffic(
     chosen.fill("checks")
     opened.shoot("save-as-test")
     page.get_by_role("button", name="Save as test").click()
-    expect(page.get_by_text("Saved to ").first).to_be_visible()
+    expect(chosen).to_be_hidden()
+    expect(page.get_by_text("Saved to ").last).to_be_visible()
     save.click()
     # What was chosen last in this window.
     expect(chosen).to_have_value("checks")
