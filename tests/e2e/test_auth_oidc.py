@@ -66,8 +66,8 @@ def sign_in(window: Watched) -> Page:
     return page
 
 
-def call(window: Watched, calls: str = "1 call") -> None:
-    """Call a tool of the server on the page; it is the last of so many in this session."""
+def call(window: Watched, calls: str = "") -> None:
+    """Call a tool of the server on the page; it is the last of so many, if of several."""
     page = window.switch("/s/closed/tools/echo")
     page.get_by_role("button", name="Run", exact=True).click()
     panel = page.get_by_label("Call of echo").filter(has_text=calls)

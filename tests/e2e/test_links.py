@@ -159,6 +159,17 @@ def test_a_call_leads_to_its_messages_and_each_of_them_to_its_exchange(
             page.get_by_text(re.compile(r"Only what belongs to tools/call with id \d+"))
         ).to_be_visible()
         expect(all_rows(page)).to_have_count(1)
+        # Where the details stand alone, all of Traffic is all of it.
+        size = page.viewport_size
+        assert size is not None
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.get_by_role("button", name="All of Traffic").click()
+        expect(page.get_by_text("Only what belongs to")).to_have_count(0)
+        expect(all_rows(page).nth(1)).to_be_visible()
+        page.set_viewport_size(size)
+        page.go_back()
+        call.get_by_role("link", name=re.compile(r"^id \d+")).click()
+        expect(all_rows(page)).to_have_count(1)
         in_wire_order(page)
         expect(all_rows(page)).to_have_count(2)
         answer = rows(page, "tools/call result")

@@ -16,6 +16,7 @@ from .site import Site, configure, site
 
 LISTED = {"command": sys.executable, "args": [str(Path(__file__).with_name("listed_server.py"))]}
 CALL = re.compile("^Call of")
+OF_SEVERAL = re.compile(r"^\d+ calls$")
 _STEPS = """(list, count) => {
   for (let step = 0; step < count; step++)
     list.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true }));
@@ -143,14 +144,14 @@ def test_two_of_one_name_have_a_row_and_a_form_each(at: Watched) -> None:
     expect(page.get_by_label(CALL)).to_have_count(0)
     elder.fill("you")
     expect(run(page)).to_contain_text('twin was given {"elder": "you"}')
-    expect(page.get_by_text("1 call", exact=True)).to_be_visible()
+    expect(page.get_by_text(OF_SEVERAL)).to_have_count(0)
     page.reload()
     expect(page.get_by_label(CALL)).to_contain_text("elder")
-    expect(page.get_by_text("1 call", exact=True)).to_be_visible()
+    expect(page.get_by_text(OF_SEVERAL)).to_have_count(0)
     at.switch("/s/listed/tools/twin%20%232")
     expect(page.get_by_label(re.compile("^younger"))).to_have_value("me")
     expect(page.get_by_label(CALL)).to_contain_text("younger")
-    expect(page.get_by_text("1 call", exact=True)).to_be_visible()
+    expect(page.get_by_text(OF_SEVERAL)).to_have_count(0)
     at.switch("/s/listed/prompts")
     rows(page, "Prompts").filter(has_text="The younger").click()
     expect(page.get_by_text("another prompt has this name")).to_be_visible()

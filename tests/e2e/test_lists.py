@@ -204,8 +204,13 @@ def test_a_template_is_read_by_hand_with_completion(window: Watched) -> None:
     # Without its argument a prompt is sent only by who says so.
     window.switch("/s/demo/prompts/translate")
     page.get_by_role("button", name="Get the messages").click()
-    expect(page.get_by_role("button", name="Send anyway")).to_be_visible()
-    window.shoot("prompt missing")
+    # All of it is in its panel, also on a phone.
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 900})
+        anyway = page.get_by_role("button", name="Send anyway")
+        expect(anyway).to_be_in_viewport(ratio=1)
+        expect(page.get_by_role("status").filter(has_text="2 missing")).to_be_visible()
+        window.shoot(f"prompt missing {width}")
     window.assert_clean()
 
 

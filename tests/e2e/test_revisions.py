@@ -99,11 +99,11 @@ def test_the_raw_tester_begins_with_what_a_stateless_server_answers(
     expect(page.get_by_label("Call of mcplens/shout")).to_contain_text("text is missing")
     # Without the envelope it would take the request for one of an older client.
     retype(editor, '{"jsonrpc": "2.0", "id": 77, "method": "tools/list"}')
-    note = page.get_by_text("this one does not")
+    note = page.get_by_role("note").filter(has_text="does not name its revision")
     expect(note).to_be_visible()
     assert window.axe() == []
     window.shoot(f"raw-envelope-{name}")
-    page.get_by_role("button", name="Add it").click()
+    page.get_by_role("button", name="Add the revision").click()
     expect(note).to_be_hidden()
     editor.press("Control+Enter")
     expect(page.get_by_label("Call of tools/list")).to_contain_text("inputSchema")

@@ -23,15 +23,10 @@ export interface Choice {
   onChoose(callId: string): void;
 }
 
-/** Shown from the first call on, so that the second does not shift the layout. */
+/** Stands last, so that the second call does not shift what was there before. */
 export function CallChooser({ calls, onChoose, current }: Choice & { current: CallView | null }) {
   const [most, setMost] = useState(AT_ONCE);
-  if (calls.length === 1)
-    return (
-      <Tooltip label="Calls made in this session" events={FACT_EVENTS}>
-        <span className="dim">1 call</span>
-      </Tooltip>
-    );
+  if (calls.length === 1) return null;
   return (
     <Menu position="bottom-start" onClose={() => setMost(AT_ONCE)}>
       <Tooltip label="Calls made in this session; choose one to see its result">

@@ -3,6 +3,7 @@ import { Anchor, Badge, SegmentedControl } from "@mantine/core";
 import { type ReactNode, useMemo, useState } from "react";
 import type { CallView } from "../api/types";
 import { Callout } from "../components/Callout";
+import { Icon } from "../components/Icon";
 import { JsonTree } from "../components/JsonTree";
 import { lazyModule, useModule } from "../components/lazyModule";
 import { ModuleLoading } from "../components/ModuleLoading";
@@ -130,7 +131,8 @@ function ResultContent({ call, value, hasSchema, textForm }: ContentProps) {
   return (
     <div className="stack">
       {isToolError(call, value) && (
-        <div className={css.failed} role="alert">
+        <div className={`row ${css.failed}`} role="alert">
+          <Icon name="alert" />
           The tool reports an error (isError)
         </div>
       )}

@@ -44,6 +44,30 @@ function useHeldForm(foot: RefObject<HTMLElement | null>): void {
   }, [foot]);
 }
 
+/** Whether Enter does nothing in this field by itself. */
+const isPlainField = (target: EventTarget | null): boolean =>
+  target instanceof HTMLInputElement &&
+  !target.readOnly &&
+  !["checkbox", "radio", "button", "file", "range", "color"].includes(target.type);
+
+/** Enter in a field of one line leads to the primary button, where it is pressed by the next one. */
+function useEnterLeadsOn(foot: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      const { key, target, ctrlKey, metaKey, altKey, shiftKey } = event;
+      if (key !== "Enter" || ctrlKey || metaKey || altKey || shiftKey) return;
+      // What a list of suggestions has taken, or an input method.
+      if (event.defaultPrevented || event.isComposing || !isPlainField(target)) return;
+      const form = foot.current?.previousElementSibling;
+      if (!(target instanceof Node) || !form?.contains(target)) return;
+      event.preventDefault();
+      foot.current?.querySelector<HTMLElement>("[data-run]")?.focus();
+    };
+    document.addEventListener("keydown", press);
+    return () => document.removeEventListener("keydown", press);
+  }, [foot]);
+}
+
 /**
  * The buttons of a form, below its last field and always in view; the primary one is first. An
  * error that appears in the form does not move them.
@@ -51,6 +75,7 @@ function useHeldForm(foot: RefObject<HTMLElement | null>): void {
 export function FormFooter({ children }: { children: ReactNode }) {
   const foot = useRef<HTMLDivElement>(null);
   useHeldForm(foot);
+  useEnterLeadsOn(foot);
   return (
     <div className={css.foot} ref={foot}>
       {children}
@@ -70,7 +95,7 @@ export const ExampleButton = ({ example }: { example: Example }) => (
 
 /** What is wrong with the form, in a few words beside its buttons. */
 export const Refusal = ({ children }: { children: string }) => (
-  <span className="bad cut small" role="status">
+  <span className={`bad cut small ${css.refusal}`} role="status">
     {children}
   </span>
 );

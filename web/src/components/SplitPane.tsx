@@ -27,6 +27,9 @@ const STEP = 24;
 /** Width of the list on the left of a screen, until it is dragged: the same on each. */
 export const LIST_WIDTH = { initial: 320, least: 200, most: 640 };
 
+/** Width of a form beside its result, until it is dragged: the same on each screen. */
+export const FORM_WIDTH = { initial: 460, least: 280 };
+
 export function SplitPane(props: Props) {
   const {
     name,

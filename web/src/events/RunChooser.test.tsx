@@ -49,6 +49,30 @@ it("lists sessions with server, client, time and messages; offers older ones, an
   expect(screen.queryByRole("menuitem", { name: "Older sessions…" })).toBeNull();
 });
 
+it("an open session is named by what was called in it, else by its server; without the day if today", async () => {
+  const now = Date.now() / 1000;
+  const runs = [aRun(1), aRun(2), { ...aRun(3), started: now, called: ["add"] }];
+  vi.stubGlobal("fetch", async () => Response.json({ runs, has_more: false }));
+  const { link } = useInspector.getState();
+  useInspector.setState({ link: { ...link, state: "open" } });
+  const named = async (run: string): Promise<string | null> => {
+    const { unmount } = render(
+      <MantineProvider env="test">
+        <MemoryRouter initialEntries={[`/traffic?run=${run}`]}>
+          <RunChooser />
+        </MemoryRouter>
+      </MantineProvider>,
+    );
+    const button = await screen.findByRole("button", { name: /^Session: .*\d/ });
+    const name = button.textContent;
+    unmount();
+    return name;
+  };
+  expect(await named("run-1")).toMatch(/^\d\d-\d\d \d\d:\d\d:\d\d, echo, fail$/);
+  expect(await named("run-2")).toMatch(/^\d\d-\d\d \d\d:\d\d:\d\d, server-2$/);
+  expect(await named("run-3")).toMatch(/^\d\d:\d\d:\d\d, add$/);
+});
+
 it.each([0, 2])("offers to open an earlier session if there are any: %i", async (count) => {
   const runs = Array.from({ length: count }, (_, at) => aRun(at));
   const asked = vi.fn(async () => Response.json({ runs, has_more: false }));

@@ -23,6 +23,14 @@ const serversOf = ({ servers, title }: RunView): string =>
 const whenOf = ({ started, ended }: RunView): string =>
   formatDateTime(started) + (ended === null ? "" : ` · ${formatDuration(ended - started)}`);
 
+/** The time of a session of today, the day too of another; what was called in it, else its server. */
+function shortName(run: RunView): string {
+  const [day, time] = formatDateTime(run.started).split(" ") as [string, string];
+  const isToday = day === formatDateTime(Date.now() / 1000).split(" ")[0];
+  const named = run.called.length > 0 ? visible(run.called.join(", ")) : serversOf(run);
+  return `${isToday ? "" : `${day.slice(5)} `}${time}, ${named}`;
+}
+
 function Session({ run }: { run: RunView }) {
   return (
     <span className={css.session}>
@@ -116,9 +124,9 @@ export function RunChooser({ offer }: { offer?: string }) {
   }, [run, isLinked]);
   const earlier = shown ? `${formatDateTime(shown.started)}, ${serversOf(shown)}` : "Recorded";
   const label = run === null ? THIS_SESSION : earlier;
-  // Without the year, and the server at its end, where it may be cut: a longer button would move the
-  // others into another row.
-  const short = shown ? `${formatDateTime(shown.started).slice(5)}, ${serversOf(shown)}` : label;
+  // What tells it from others comes first, since it may be cut: a longer button would move the others
+  // into another row.
+  const short = shown ? shortName(shown) : label;
   const group = { chosen: run, onChoose: choose };
   if (offer !== undefined && others.length === 0) return null;
   return (

@@ -113,6 +113,7 @@ export function RunSession({ runId, onProblems }: { runId: string; onProblems():
   const isOfOne = info.run.servers.length <= 1;
   const requests = info.waiting.filter((one) => !one.is_question).length;
   const questions = info.waiting.length - requests;
+  const called = visible(info.run.called.join(", "));
   return (
     <div className="toolbar">
       {info.run.is_live ? (
@@ -125,6 +126,7 @@ export function RunSession({ runId, onProblems }: { runId: string; onProblems():
         {info.run.servers.join(", ") || nameOf(info.server, "no server")}
         {isOfOne && info.protocol_version && ` · MCP ${info.protocol_version}`} ·{" "}
         {pluralize(info.message_count, "message")}
+        {called && ` · ${called}`}
       </span>
       {requests > 0 && <Badge color="yellow">{requests} without an answer</Badge>}
       {questions > 0 && (

@@ -6,6 +6,7 @@ import type { CallView, EventView } from "../api/types";
 import { StatusBadge } from "../calls/CallFacts";
 import { Icon } from "../components/Icon";
 import { formatDateTime, formatDuration, formatTime, truncate } from "../values/format";
+import css from "./RawTester.module.css";
 import { useRecordedRequests } from "./useRecordedRequests";
 
 const AT_ONCE = 30;
@@ -99,24 +100,24 @@ interface HistoryProps {
 export function RawHistory({ calls, shown, onChoose, onLoad }: HistoryProps) {
   if (!calls.length) return null;
   return (
-    <section className="stack tight" aria-label="Sent from here">
+    <section className={css.history} aria-label="Sent from here">
       <h2 className="section-title">Sent from here in this session</h2>
       {calls.slice(0, 20).map((call) => {
         const at = formatTime(call.started, false);
         return (
-          <div key={call.call_id} className="row">
+          <div key={call.call_id} className={css.sentRow}>
             <button
               type="button"
-              className="plain row"
+              className={`plain ${css.sentFacts}`}
               aria-current={call === shown}
               onClick={() => onChoose(call)}
             >
               <span className="mono dim">{at}</span>
               <span className="mono cut">{call.method || "raw"}</span>
               <StatusBadge call={call} />
-              {call.elapsed_s !== null && (
-                <span className="dim">{formatDuration(call.elapsed_s)}</span>
-              )}
+              <span className="dim">
+                {call.elapsed_s !== null && formatDuration(call.elapsed_s)}
+              </span>
             </button>
             <Button
               size="compact-xs"

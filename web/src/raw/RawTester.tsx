@@ -90,26 +90,31 @@ function Remarks({ text, missing }: { text: string; missing: string[] }) {
   );
 }
 
-/** A server takes a request without these fields for one of a client of an older revision. */
+/**
+ * A server takes a request without these fields for one of a client of an older revision, which has
+ * to begin with initialize, whatever this connection has agreed on.
+ */
 function EnvelopeNote({ server, message }: { server: ServerView; message: RawDraft }) {
   const parsed = tryParseExactly(message.text);
   if (!parsed.ok || !lacksEnvelope(parsed.value, server)) return null;
   const request = fieldsOf(parsed.value);
   const params = withEnvelope(request.params ?? {}, server, "mcplens");
   return (
-    <span className="row wrap dim">
-      <span>
-        Requests of {server.protocol_version} name it in <code>params._meta</code>; this one does
-        not.
-      </span>
-      <Button
-        size="compact-xs"
-        variant="default"
-        onClick={() => message.setText(pretty({ ...request, params }))}
-      >
-        Add it
-      </Button>
-    </span>
+    <Callout>
+      <div className="row wrap">
+        <span className="grow">
+          This request does not name its revision. Those of {server.protocol_version} do, in{" "}
+          <code>params._meta</code>; the server may take it for an older one and refuse it.
+        </span>
+        <Button
+          size="compact-xs"
+          variant="default"
+          onClick={() => message.setText(pretty({ ...request, params }))}
+        >
+          Add the revision
+        </Button>
+      </div>
+    </Callout>
   );
 }
 
@@ -170,7 +175,7 @@ export function RawTester({ server, message, isScreen = false }: Props) {
             label="Message to send"
             value={message.text}
             onChange={message.setText}
-            height={320}
+            height="clamp(320px, 100dvh - 420px, 720px)"
           />
           <Remarks text={message.text} missing={missing} />
           {error && (

@@ -49,18 +49,31 @@ const put = (key: string, held: Partial<LoadedList>): void =>
   useLoadedLists.setState({ [key]: { ...loadedList(key), ...held } });
 const keyOf = (serverId: string, kind: ListKind): string => `${serverId} ${kind}`;
 
-const inFlight = new Map<string, Promise<void>>();
+interface InFlight {
+  work: Promise<void>;
+  /** When its server connected; null if it was not connected. */
+  connected: number | null;
+}
 
-/** Fetch a list; concurrent requests for the same one share a promise. */
+const inFlight = new Map<string, InFlight>();
+
+const connectedSince = (server: ServerView | undefined): number | null =>
+  server?.state === "CONNECTED" ? server.since : null;
+
+/** Fetch a list; concurrent requests for the same one of the same connection share a promise. */
 export function loadList(serverId: string, kind: ListKind, refresh = false): Promise<void> {
   const key = keyOf(serverId, kind);
+  const connected = connectedSince(useInspector.getState().servers.get(serverId));
   const running = inFlight.get(key);
-  if (running && !refresh) return running;
-  const work: Promise<void> = fetchList(serverId, kind, refresh, () => inFlight.get(key) === work)
-    // A refresh replaces the request in flight.
-    .finally(() => inFlight.get(key) === work && inFlight.delete(key));
-  inFlight.set(key, work);
-  return work;
+  if (running && !refresh && running.connected === connected) return running.work;
+  const isWanted = (): boolean => inFlight.get(key) === mine;
+  const mine: InFlight = { connected, work: Promise.resolve() };
+  // It replaces the request in flight.
+  inFlight.set(key, mine);
+  mine.work = fetchList(serverId, kind, refresh, isWanted).finally(
+    () => isWanted() && inFlight.delete(key),
+  );
+  return mine.work;
 }
 
 async function fetchList(
@@ -121,7 +134,7 @@ export function useList(serverId: string, kind: ListKind): List {
   const stamp = summary?.fetched ?? 0;
   const isOffered = isConnected && offers(server.capabilities, kind);
   // A restart may be over before the page has drawn that the server was disconnected.
-  const connection = isConnected ? server.since : null;
+  const connection = connectedSince(server);
   const isLinked = useInspector((state) => state.link.state === "open");
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new stamp or count means a new list
   useEffect(() => {

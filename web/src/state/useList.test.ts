@@ -26,7 +26,26 @@ const REPLY: ListView = {
   change: null,
 };
 beforeEach(() => {
-  vi.mocked(command).mockResolvedValue(REPLY);
+  vi.mocked(command).mockReset().mockResolvedValue(REPLY);
+});
+
+const disconnected = (): void =>
+  useInspector.setState({ servers: new Map([["demo", aServer({ state: "DISCONNECTED" })]]) });
+
+it("asks the new connection while the answer about the one before is still on its way", async () => {
+  let answer: (reply: ListView) => void = () => undefined;
+  const old = new Promise<ListView>((resolve) => {
+    answer = resolve;
+  });
+  vi.mocked(command).mockReturnValueOnce(old).mockResolvedValue(REPLY);
+  connectedSince(1);
+  const { result } = renderHook(() => useList("demo", "tools"));
+  await waitFor(() => expect(command).toHaveBeenCalledTimes(1));
+  await act(async () => disconnected());
+  await act(async () => connectedSince(2));
+  expect(command).toHaveBeenCalledTimes(2);
+  await act(async () => answer({ ...REPLY, fetched: 9 }));
+  expect(result.current.fetched).toBe(1);
 });
 
 it("asks again after a restart of which only the end was seen", async () => {

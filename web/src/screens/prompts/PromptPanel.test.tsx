@@ -29,7 +29,7 @@ it("a prompt is asked for without what it requires only by who says so", async (
   expect(screen.queryByRole("button", { name: "Send anyway" })).toBeNull();
   press("Get the messages");
   expect(startCall).not.toHaveBeenCalled();
-  expect(screen.getByText("1 argument is missing")).toBeTruthy();
+  expect(screen.getByText("1 missing")).toBeTruthy();
   const field = screen.getByRole("textbox", { name: /^text/ });
   await waitFor(() => expect(document.activeElement).toBe(field));
   press("Send anyway");

@@ -5,7 +5,7 @@ import type { ErrorView, ServerView } from "../../api/types";
 import { CallPanel } from "../../calls/CallPanel";
 import { CompletionField } from "../../catalog/CompletionField";
 import { Definition } from "../../catalog/Definition";
-import { FormFooter, RunKeys, SendAnyway } from "../../catalog/FormFooter";
+import { FormFooter, Refusal, RunKeys, SendAnyway } from "../../catalog/FormFooter";
 import type { MissingItem } from "../../catalog/NotListed";
 import { NotListed } from "../../catalog/NotListed";
 import { ResultHeading } from "../../catalog/ResultHeading";
@@ -16,7 +16,7 @@ import { Description } from "../../components/Description";
 import { EmptyState } from "../../components/EmptyState";
 import { ErrorNote } from "../../components/ErrorNote";
 import { Icon } from "../../components/Icon";
-import { SplitPane } from "../../components/SplitPane";
+import { FORM_WIDTH, SplitPane } from "../../components/SplitPane";
 import { UntrustedText } from "../../components/UntrustedText";
 import { useRunShortcut } from "../../components/useRunShortcut";
 import { useScrollIntoView } from "../../components/useScrollIntoView";
@@ -131,11 +131,7 @@ function Foot({ missing, isConnected, get }: FootProps) {
       </ButtonWithReason>
       {missing.length > 0 && (
         <>
-          <span className="bad cut" role="status">
-            {missing.length === 1
-              ? "1 argument is missing"
-              : `${missing.length} arguments are missing`}
-          </span>
+          <Refusal>{`${missing.length} missing`}</Refusal>
           <SendAnyway disabled={!isConnected} onClick={() => get(true)} />
         </>
       )}
@@ -218,8 +214,7 @@ export function PromptPanel(props: Props) {
     <SplitPane
       name="prompts.call"
       label="Width of the arguments"
-      initial={380}
-      least={260}
+      {...FORM_WIDTH}
       narrow="flowing"
       first={left}
       second={right}

@@ -5,7 +5,7 @@ import { CatalogScreen } from "../../catalog/CatalogScreen";
 import { ItemLoading } from "../../catalog/ItemLoading";
 import { findMissing, isFullyLoaded } from "../../catalog/NotListed";
 import { EmptyState } from "../../components/EmptyState";
-import { SplitPane } from "../../components/SplitPane";
+import { FORM_WIDTH, SplitPane } from "../../components/SplitPane";
 import type { Resource } from "../../state/items";
 import { isStillLoading, itemsIn, type List, useList } from "../../state/lists";
 import { usePageLocation } from "../../state/navigation";
@@ -78,8 +78,7 @@ function TemplateView({ server, template, item }: { server: ServerView } & Templ
     <SplitPane
       name="resources.template"
       label="Width of the form"
-      initial={380}
-      least={260}
+      {...FORM_WIDTH}
       narrow="flowing"
       first={
         <TemplatePanel

@@ -35,6 +35,4 @@ it("draws the result once, whatever is typed beside it", () => {
     fireEvent.change(screen.getByLabelText("Arguments"), { target: { value } });
   expect(sessionStorage.getItem("mcplens.draft.tool.demo/add")).toContain('\\"a\\":1}');
   expect(drawn).toHaveBeenCalledTimes(before);
-  // There is nothing to choose from.
-  expect(screen.getByText("1 call").tagName).toBe("SPAN");
 });

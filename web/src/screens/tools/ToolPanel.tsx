@@ -19,7 +19,7 @@ import { Icon } from "../../components/Icon";
 import { JsonTree } from "../../components/JsonTree";
 import { lazyModule, useModule } from "../../components/lazyModule";
 import { ModuleLoading } from "../../components/ModuleLoading";
-import { SplitPane } from "../../components/SplitPane";
+import { FORM_WIDTH, SplitPane } from "../../components/SplitPane";
 import { UntrustedText } from "../../components/UntrustedText";
 import { useRunShortcut } from "../../components/useRunShortcut";
 import { useScrollIntoView } from "../../components/useScrollIntoView";
@@ -259,8 +259,7 @@ export function ToolPanel(props: Props) {
     <SplitPane
       name="tools.call"
       label="Width of the form"
-      initial={460}
-      least={280}
+      {...FORM_WIDTH}
       narrow="flowing"
       first={left}
       second={right}

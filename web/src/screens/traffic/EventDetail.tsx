@@ -21,7 +21,7 @@ import { DiffView } from "./DiffView";
 import { EditRequestButton } from "./EditRequestButton";
 import css from "./EventDetail.module.css";
 import { EventLinkButtons, EventLinkFacts } from "./EventLinkBar";
-import { eventTitle } from "./messagePreview";
+import { titleParts } from "./messagePreview";
 import { PinButton } from "./PinButton";
 import { ReplayButton } from "./ReplayButton";
 import { SaveTestButton } from "./SaveTestButton";
@@ -39,27 +39,27 @@ interface Props {
   /** Go to another event of the same rows. */
   onGo(seq: number): void;
   onClose(): void;
+  /** Go to all rows, where this screen has room for the details alone. */
+  onAll(): void;
 }
 
-function Heading({ event, onCompare, onGo, onClose }: Props) {
+function Heading({ event, onCompare, onGo, onClose, onAll }: Props) {
   const { links } = useRing();
   const elapsed_s = links.elapsedOf(event);
   // An answer is read to send its request again, otherwise.
   const asked = isReply(event) ? links.requestOf(event) : event;
   const request = asked && isSentRequest(asked) ? asked : null;
-  const title = eventTitle(event, asked);
+  const { name, end } = titleParts(event, asked);
   return (
     <div className={`toolbar ${css.heading}`}>
-      <button type="button" className={`plain narrow-only ${css.back}`} onClick={onClose}>
+      <button type="button" className={`plain narrow-only ${css.back}`} onClick={onAll}>
         All of Traffic
       </button>
       <div className={`row ${css.first}`}>
-        <strong className={css.title}>{title}</strong>
-        <span className={`row dim ${css.measured}`}>
-          <span>{formatTime(event.wall)}</span>
-          {event.size_bytes > 0 && <span>{formatBytes(event.size_bytes)}</span>}
-          {elapsed_s !== null && <span>{formatDuration(elapsed_s)}</span>}
-        </span>
+        <strong className={css.title} title={[name, end].filter(Boolean).join(" · ")}>
+          <span className="cut">{name}</span>
+          {end && <span>· {end}</span>}
+        </strong>
         <span className="grow" />
         <span className={css.icons}>
           {request && <SaveTestButton event={request} />}
@@ -91,6 +91,11 @@ function Heading({ event, onCompare, onGo, onClose }: Props) {
           <EditRequestButton event={request} />
         </>
       )}
+      <span className={`row dim ${css.measured}`}>
+        <span>{formatTime(event.wall)}</span>
+        {event.size_bytes > 0 && <span>{formatBytes(event.size_bytes)}</span>}
+        {elapsed_s !== null && <span>{formatDuration(elapsed_s)}</span>}
+      </span>
     </div>
   );
 }
@@ -135,14 +140,26 @@ function firstTab(event: EventView): string {
   return event.malformed ? "raw" : "message";
 }
 
-/** The selected tab; another event starts with its default tab, or the one that a link names. */
+/**
+ * The selected tab; another event starts with the one that a link names, that was last chosen for an
+ * event of this sort, or that is its first.
+ */
 function useTab(event: EventView, base: EventView | undefined) {
   const { tab: named } = fieldsOf(useLocation().state);
-  const first = typeof named === "string" ? named : firstTab(event);
-  const [tab, setTab] = useState<string | null>(base ? "diff" : first);
+  const [chosen, setChosen] = useState<Record<string, string>>({});
+  const usual = firstTab(event);
+  const kept = chosen[usual];
+  const first =
+    kept === undefined || (kept === "http" && event.exchange_id === null) ? usual : kept;
+  const opened = base ? "diff" : typeof named === "string" ? named : first;
+  const [tab, setTab] = useState<string | null>(opened);
   // biome-ignore lint/correctness/useExhaustiveDependencies: not when the same event is drawn anew
-  useEffect(() => setTab(base ? "diff" : first), [event.seq, base?.seq]);
-  return { tab, setTab };
+  useEffect(() => setTab(opened), [event.seq, base?.seq]);
+  const choose = (next: string | null): void => {
+    setTab(next);
+    if (next !== null && next !== "diff") setChosen({ ...chosen, [usual]: next });
+  };
+  return { tab, choose };
 }
 
 export function EventDetail(props: Props) {
@@ -152,13 +169,13 @@ export function EventDetail(props: Props) {
   const text = whole?.text ?? null;
   const parsed = useMemo(() => (text ? tryParseExactly(text) : null), [text]);
   const isWire = event.size_bytes > 0;
-  const { tab, setTab } = useTab(event, base);
+  const { tab, choose } = useTab(event, base);
   return (
     <div className="pane">
       <Heading {...props} />
       <EventLinkFacts event={event} />
       <Remarks event={event} loaded={loaded} />
-      <Tabs value={tab} onChange={setTab} className={css.tabs} keepMounted={false}>
+      <Tabs value={tab} onChange={choose} className={css.tabs} keepMounted={false}>
         <Tabs.List>
           {isWire && <Tabs.Tab value="message">Message</Tabs.Tab>}
           {isWire && <Tabs.Tab value="raw">Raw</Tabs.Tab>}
@@ -198,8 +215,7 @@ export function EventDetail(props: Props) {
       </Tabs>
       <div className={css.foot}>
         <Button
-          variant="subtle"
-          color="gray"
+          variant="default"
           size="compact-xs"
           disabled={!text}
           onClick={() => copyText(text ?? "")}

@@ -9,6 +9,8 @@ import { resend } from "../../state/connect";
 import { pathToCall } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 
+const SENT_AGAIN = "sent-again";
+
 /** Why a recorded request cannot be sent again; null if it can. */
 export const unknownServer = (serverId: string, isKnown: boolean): string | null =>
   isKnown ? null : `There is no server named ${serverId} now. Add it to send this to it`;
@@ -20,7 +22,10 @@ export function ReplayButton({ event: { seq, run_id, server_id } }: { event: Eve
   const server = useInspector((state) => state.servers.get(server_id));
   const tell = (call: CallView): void => {
     const path = pathToCall(call);
-    const id = notifications.show({
+    // In place of what was said of the last one.
+    notifications.hide(SENT_AGAIN);
+    notifications.show({
+      id: SENT_AGAIN,
       message: (
         <>
           {call.method} was sent again.{" "}
@@ -29,7 +34,7 @@ export function ReplayButton({ event: { seq, run_id, server_id } }: { event: Eve
             inherit
             onClick={(event) => {
               event.preventDefault();
-              notifications.hide(id);
+              notifications.hide(SENT_AGAIN);
               void navigate(path);
             }}
           >

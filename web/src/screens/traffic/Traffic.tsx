@@ -83,14 +83,15 @@ function useAddress() {
 }
 
 /** Closes the details by Esc or button, and returns the focus to the rows. */
-function useCloseDetails(isOpen: boolean, go: () => void) {
+function useCloseDetails(isOpen: boolean, go: Go) {
   const place = useRef<HTMLDivElement>(null);
   const isClosing = useRef(false);
-  const close = (): void => {
+  /** With another query, if one is given. */
+  const close = (query?: URLSearchParams): void => {
     isClosing.current = true;
-    go();
+    go(undefined, query && (query.size ? `?${query}` : ""));
   };
-  useEscape(isOpen, close);
+  useEscape(isOpen, () => close());
   useEffect(() => {
     if (isOpen || !isClosing.current) return;
     isClosing.current = false;
@@ -274,7 +275,8 @@ function TrafficScreen({ recorded }: { recorded: RecordedRun }) {
               base={named.isOnlyBase ? undefined : base}
               onCompare={() => change("compare", eventKey(chosen))}
               onGo={go}
-              onClose={close}
+              onClose={() => close()}
+              onAll={() => close(withLink(query, null))}
             />
           ) : null
         }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { anEvent } from "../../testing/views";
 import { eventLabel as words } from "./eventLabel";
-import { eventTitle, previewOf, targetOf } from "./messagePreview";
+import { eventTitle, previewOf, targetOf, titleParts } from "./messagePreview";
 
 const request = (method: string, params?: unknown) =>
   anEvent({
@@ -15,9 +15,10 @@ describe("a row", () => {
   it("says what is called", () => {
     expect(eventTitle(request("tools/call", { name: "nested" }))).toBe("tools/call nested");
     const reply = anEvent({ seq: 2, kind: "FrameReceived", status: "error", method: "tools/call" });
-    expect(eventTitle(reply, request("tools/call", { name: "nested" }))).toBe(
-      "tools/call nested · error",
-    );
+    const asked = request("tools/call", { name: "nested" });
+    expect(titleParts(reply, asked)).toEqual({ name: "tools/call nested", end: "error" });
+    expect(titleParts(asked)).toEqual({ name: "tools/call nested", end: "" });
+    expect(titleParts(reply)).toEqual({ name: "tools/call", end: "error" });
     expect(targetOf(request("resources/read", { uri: "awk://doc/1" }))).toBe("awk://doc/1");
     expect(targetOf(request("prompts/get", { _meta: { name: "no" }, name: "greet" }))).toBe(
       "greet",
@@ -68,6 +69,12 @@ describe("a preview", () => {
     expect(ask("tools/list", { _meta: {}, cursor: "2" })).toBe("");
     expect(ask("initialize", { capabilities: {} })).toBe("");
     expect(ask("notifications/message", { level: "info", data: "it began" })).toBe("it began");
+    const ref = { type: "ref/prompt", name: "translate" };
+    const argument = { name: "tone", value: "f" };
+    expect(ask("completion/complete", { ref, argument, context: { arguments: {} } })).toBe(
+      'tone: "f"',
+    );
+    expect(ask("completion/complete", { ref })).toContain("ref/prompt");
   });
   it("of a question shows what is asked", () => {
     expect(ask("elicitation/create", { mode: "form", message: "Your name?" })).toBe("Your name?");
@@ -80,6 +87,10 @@ describe("a preview", () => {
     expect(answer({ content: [], structuredContent: { a: 1 } })).toBe("a: 1");
     expect(answer({ content: [{ type: "image", mimeType: "image/png" }] })).toBe("image image/png");
     expect(answer({ tools: [{ name: "a" }, { name: "b" }], ttlMs: 1 }, "tools/list")).toBe("a, b");
+    const offered = (values: string[]) =>
+      answer({ completion: { values, total: 2 } }, "completion/complete");
+    expect(offered(["formal", "friendly"])).toBe("formal, friendly");
+    expect(offered([])).toBe("none");
     const info = { name: "demo", version: "1" };
     expect(answer({ serverInfo: info, protocolVersion: "2025-11-25" }, "initialize")).toBe(
       "demo 1 · 2025-11-25",

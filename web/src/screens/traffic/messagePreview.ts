@@ -96,11 +96,12 @@ function blockWords(part: JsonPart): string {
   return [type, uri ?? readString(block.get("mimeType"))].filter(Boolean).join(" ");
 }
 
-/** The names of a list's items. */
+/** The items of a list that are texts, and the names of others. */
 function listWords(part: JsonPart): string {
-  const names = readItems(part.text).map(({ text }) => {
-    const item = readMembers(text);
-    return ["name", "uri", "taskId"].map((key) => readString(item.get(key))).find(Boolean);
+  const names = readItems(part.text).map((one) => {
+    const item = readMembers(one.text);
+    const named = ["name", "uri", "taskId"].map((key) => readString(item.get(key)));
+    return readString(one) ?? named.find(Boolean);
   });
   const known = names.filter(Boolean).join(", ");
   if (part.isWhole) return known || "none";
@@ -139,6 +140,8 @@ function resultWords(result: Members): string {
   if (structured) return memberWords(membersOf(structured)) || valueWords(structured);
   const list = LISTS.map((name) => result.get(name)).find(Boolean);
   if (list) return listWords(list);
+  const offered = membersOf(result.get("completion")).get("values");
+  if (offered) return listWords(offered);
   return serverWords(result) || memberWords(result);
 }
 
@@ -157,8 +160,19 @@ function questionWords(params: Members): string | null {
   return last ? blockWords(last) : null;
 }
 
+/** The argument that a completion is asked for, with what was typed of it so far. */
+function typedWords(params: Members): string {
+  const argument = membersOf(params.get("argument"));
+  const [name, value] = [readString(argument.get("name")), argument.get("value")];
+  return name && value ? `${name}: ${valueWords(value)}` : "";
+}
+
 function requestWords(method: string | null, params: Members): string {
   if (HANDSHAKE.has(method ?? "")) return "";
+  if (method === "completion/complete") {
+    const words = typedWords(params);
+    if (words) return words;
+  }
   if (method === "elicitation/create" || method === "sampling/createMessage") {
     const words = questionWords(params);
     if (words) return words;
@@ -204,15 +218,20 @@ export function previewOf(event: EventView): string {
 }
 
 /**
- * Label of an event with the item that it names, of a reply that of its request; what the reply is
- * comes last, where a title is cut.
+ * Label of an event with the item that it names, of a reply that of its request, and what the reply
+ * is.
  */
-export function eventTitle(event: EventView, request = event): string {
+export function titleParts(event: EventView, request = event): { name: string; end: string } {
   const label = eventLabel(event);
   const called = targetOf(request);
-  if (called === null) return label;
-  const [method] = event.method === null ? [] : label.split(event.method, 1);
-  const end = method === undefined ? label.length : method.length + (event.method?.length ?? 0);
-  const rest = label.slice(end).trim();
-  return `${label.slice(0, end)} ${called}${rest && ` · ${rest}`}`;
+  const at = event.method === null ? -1 : label.indexOf(event.method);
+  const length = at < 0 ? label.length : at + (event.method?.length ?? 0);
+  const name = [label.slice(0, length), called].filter(Boolean).join(" ");
+  return { name, end: label.slice(length).trim() };
+}
+
+/** What a row is called, with the item that its message names. */
+export function eventTitle(event: EventView): string {
+  const called = targetOf(event);
+  return called === null ? eventLabel(event) : `${eventLabel(event)} ${called}`;
 }
