@@ -12,7 +12,7 @@ const aRun = (at: number) => ({
   run_id: `run-${at}`,
   started: at,
   ended: at + 1,
-  title: "",
+  title: at === 1 ? "call server-1" : "",
   version: "1",
   servers: [`server-${at}`],
   event_count: 1,
@@ -42,7 +42,11 @@ it("lists sessions with server, client, time and messages; offers older ones, an
   const user = userEvent.setup();
   await user.click(screen.getByRole("button", { name: "Session: This session" }));
   const item = (name: RegExp) => screen.findByRole("menuitem", { name });
-  expect(await item(/server-1 ?from claude-ai.*12 messages · 2 errors ?echo, fail/)).toBeDefined();
+  expect(
+    await item(
+      /server-1 ?from claude-ai ?recorded by call server-1.*12 messages · 2 errors ?echo, fail/,
+    ),
+  ).toBeDefined();
   expect(await item(/server-2.*1 event/)).toBeDefined();
   await user.click(await item(/Older sessions…/));
   expect(await item(/server-59/)).toBeDefined();

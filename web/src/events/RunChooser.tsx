@@ -1,6 +1,6 @@
 // The session that a screen shows: this one, one that another process records now, or an earlier
-// one, each with its server, its client, when it was, how many messages and errors it has, and what
-// was called in it.
+// one, each with its server, its client, what recorded it, when it was, how many messages and errors
+// it has, and what was called in it.
 import { Badge, Button, Menu } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { useLocation, useNavigate, useSearchParams } from "react-router";
@@ -37,6 +37,11 @@ function Session({ run }: { run: RunView }) {
       <span className={css.first}>
         <strong>{serversOf(run)}</strong>
         {run.client && <span>from {visible(run.client)}</span>}
+        {run.title && run.servers.length > 0 && (
+          <span className="dim small">
+            recorded by <span className="mono">{visible(run.title)}</span>
+          </span>
+        )}
         {run.is_live && <Badge color="green">Live</Badge>}
       </span>
       <span className={css.second}>

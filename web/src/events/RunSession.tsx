@@ -82,7 +82,9 @@ function Details({ info, onClose }: { info: RunInfoView; onClose(): void }) {
         <span>
           Revision {info.protocol_version ?? "not negotiated"}
           {info.era && ERAS[info.era]} · {pluralize(info.message_count, "message")} ·{" "}
-          {pluralize(info.problem_count, "protocol problem")} · mcplens {info.run.version}
+          {pluralize(info.problem_count, "protocol problem")} · recorded by mcplens{" "}
+          {info.run.version}
+          {info.run.title && ` (${visible(info.run.title)})`}
         </span>
         <Side title="Client" side={info.client} unknown="mcplens" />
         <Side
