@@ -10,9 +10,6 @@ import { callStatus } from "./callStatus";
 // So many that a menu can be read; older ones come on request.
 const AT_ONCE = 50;
 
-/** Facts are no buttons: a touch shows what they are. */
-export const FACT_EVENTS = { hover: true, focus: false, touch: true };
-
 const wordsOf = (call: CallView): string => {
   const id = call.request_id === null ? "" : ` · id ${call.request_id}`;
   return `${formatTime(call.started, false)} · ${callStatus(call).word}${id}`;

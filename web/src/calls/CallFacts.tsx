@@ -2,9 +2,12 @@
 import { Badge, Tooltip } from "@mantine/core";
 import type { CallView } from "../api/types";
 import { formatBytes, formatDuration, formatTime } from "../values/format";
-import { CallChooser, type Choice, FACT_EVENTS } from "./CallChooser";
+import { CallChooser, type Choice } from "./CallChooser";
 import css from "./CallPanel.module.css";
 import { callStatus, findingsSummary } from "./callStatus";
+
+// They are no buttons: a touch shows what they are.
+const FACT_EVENTS = { hover: true, focus: false, touch: true };
 
 export function StatusBadge({ call }: { call: CallView }) {
   const { word, tone } = callStatus(call);

@@ -8,7 +8,14 @@ import { fetchRuns } from "../api/http";
 import type { RunPage, RunView } from "../api/types";
 import { Icon } from "../components/Icon";
 import { useInspector } from "../state/store";
-import { formatDateTime, formatDuration, formatRunSize, pluralize } from "../values/format";
+import {
+  formatDateTime,
+  formatDuration,
+  formatRunSize,
+  formatTime,
+  isToday,
+  pluralize,
+} from "../values/format";
 import { visible } from "../values/hiddenCharacters";
 import css from "./RunChooser.module.css";
 
@@ -23,12 +30,11 @@ const serversOf = ({ servers, title }: RunView): string =>
 const whenOf = ({ started, ended }: RunView): string =>
   formatDateTime(started) + (ended === null ? "" : ` · ${formatDuration(ended - started)}`);
 
-/** The time of a session of today, the day too of another; what was called in it, else its server. */
+/** When a session began, without the year, and what was called in it, else its server. */
 function shortName(run: RunView): string {
-  const [day, time] = formatDateTime(run.started).split(" ") as [string, string];
-  const isToday = day === formatDateTime(Date.now() / 1000).split(" ")[0];
-  const named = run.called.length > 0 ? visible(run.called.join(", ")) : serversOf(run);
-  return `${isToday ? "" : `${day.slice(5)} `}${time}, ${named}`;
+  const { started, called } = run;
+  const when = isToday(started) ? formatTime(started, false) : formatDateTime(started).slice(5);
+  return `${when}, ${called.length > 0 ? visible(called.join(", ")) : serversOf(run)}`;
 }
 
 function Session({ run }: { run: RunView }) {

@@ -66,14 +66,13 @@ export function loadList(serverId: string, kind: ListKind, refresh = false): Pro
   const connected = connectedSince(useInspector.getState().servers.get(serverId));
   const running = inFlight.get(key);
   if (running && !refresh && running.connected === connected) return running.work;
-  const isWanted = (): boolean => inFlight.get(key) === mine;
-  const mine: InFlight = { connected, work: Promise.resolve() };
-  // It replaces the request in flight.
-  inFlight.set(key, mine);
-  mine.work = fetchList(serverId, kind, refresh, isWanted).finally(
+  const isWanted = (): boolean => inFlight.get(key)?.work === work;
+  const work: Promise<void> = fetchList(serverId, kind, refresh, isWanted).finally(
     () => isWanted() && inFlight.delete(key),
   );
-  return mine.work;
+  // It replaces the request in flight.
+  inFlight.set(key, { work, connected });
+  return work;
 }
 
 async function fetchList(

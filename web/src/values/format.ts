@@ -31,6 +31,9 @@ export function formatDateTime(wall: number): string {
   return `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())} ${formatTime(wall, false)}`;
 }
 
+export const isToday = (wall: number, now = Date.now() / 1000): boolean =>
+  new Date(wall * 1000).toDateString() === new Date(now * 1000).toDateString();
+
 export const pluralize = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 

@@ -6,7 +6,13 @@ import { UntrustedText } from "../../components/UntrustedText";
 import { useNow } from "../../components/useNow";
 import { command } from "../../state/commands";
 import { useInspector } from "../../state/store";
-import { formatBytes, formatDateTime, formatDuration, formatTime } from "../../values/format";
+import {
+  formatBytes,
+  formatDateTime,
+  formatDuration,
+  formatTime,
+  isToday,
+} from "../../values/format";
 import { Cell, Heads, Section } from "./Section";
 import { useReply } from "./useReply";
 
@@ -65,7 +71,6 @@ export function Audit({ calls }: { calls: number }) {
     command("GatewayAudit", { count: COUNT }),
   );
   if (audit?.path === null) return null;
-  const today = new Date(now * 1000).toDateString();
   return (
     <Section title="Audit log" note={<span className="mono">{audit?.path}</span>}>
       {error && <ErrorNote error={error} title="The audit log cannot be read" />}
@@ -82,7 +87,7 @@ export function Audit({ calls }: { calls: number }) {
               <Row
                 key={`${line.run} ${line.seq} ${line.time}`}
                 line={line}
-                isOfToday={new Date(line.time * 1000).toDateString() === today}
+                isOfToday={isToday(line.time, now)}
               />
             ))}
           </tbody>

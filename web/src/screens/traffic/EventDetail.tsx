@@ -49,16 +49,16 @@ function Heading({ event, onCompare, onGo, onClose, onAll }: Props) {
   // An answer is read to send its request again, otherwise.
   const asked = isReply(event) ? links.requestOf(event) : event;
   const request = asked && isSentRequest(asked) ? asked : null;
-  const { name, end } = titleParts(event, asked);
+  const { name, outcome } = titleParts(event, asked);
   return (
     <div className={`toolbar ${css.heading}`}>
       <button type="button" className={`plain narrow-only ${css.back}`} onClick={onAll}>
         All of Traffic
       </button>
       <div className={`row ${css.first}`}>
-        <strong className={css.title} title={[name, end].filter(Boolean).join(" · ")}>
+        <strong className={css.title} title={[name, outcome].filter(Boolean).join(" · ")}>
           <span className="cut">{name}</span>
-          {end && <span>· {end}</span>}
+          {outcome && <span>· {outcome}</span>}
         </strong>
         <span className="grow" />
         <span className={css.icons}>

@@ -9,7 +9,8 @@ import { resend } from "../../state/connect";
 import { pathToCall } from "../../state/navigation";
 import { useInspector } from "../../state/store";
 
-const SENT_AGAIN = "sent-again";
+// The toast of the last request that was sent again: a newer one takes its place.
+let lastToast = "";
 
 /** Why a recorded request cannot be sent again; null if it can. */
 export const unknownServer = (serverId: string, isKnown: boolean): string | null =>
@@ -22,10 +23,8 @@ export function ReplayButton({ event: { seq, run_id, server_id } }: { event: Eve
   const server = useInspector((state) => state.servers.get(server_id));
   const tell = (call: CallView): void => {
     const path = pathToCall(call);
-    // In place of what was said of the last one.
-    notifications.hide(SENT_AGAIN);
-    notifications.show({
-      id: SENT_AGAIN,
+    notifications.hide(lastToast);
+    const id = notifications.show({
       message: (
         <>
           {call.method} was sent again.{" "}
@@ -34,7 +33,7 @@ export function ReplayButton({ event: { seq, run_id, server_id } }: { event: Eve
             inherit
             onClick={(event) => {
               event.preventDefault();
-              notifications.hide(SENT_AGAIN);
+              notifications.hide(id);
               void navigate(path);
             }}
           >
@@ -43,6 +42,7 @@ export function ReplayButton({ event: { seq, run_id, server_id } }: { event: Eve
         </>
       ),
     });
+    lastToast = id;
   };
   const replay = async (): Promise<void> => {
     const call = await resend(server_id, () => startCall("ReplayCall", { seq, run_id }));

@@ -98,26 +98,48 @@ export function isStray({ kind, status, detail, head }: EventView): boolean {
   return is_reply_like !== true && !/^\s*[[{]/.test(head);
 }
 
-function frameLabel(event: EventView): string {
+export interface LabelParts {
+  /** May be long. */
+  name: string;
+  /** How a reply answers; empty for other events. */
+  outcome: string;
+}
+
+function frameParts(event: EventView): LabelParts {
   const { method, status } = event;
-  if (status === "malformed") return isStray(event) ? "stray output" : "malformed message";
-  if (status === "batch") return "batch";
-  if (status === "result" || status === "error") {
-    const what = event.is_error ? "tool error" : status;
-    return method ? `${method} ${what}` : what;
+  if (status === "malformed")
+    return { name: isStray(event) ? "stray output" : "malformed message", outcome: "" };
+  if (status === "batch") return { name: "batch", outcome: "" };
+  if (status === "result" || status === "error")
+    return { name: method ?? "", outcome: event.is_error ? "tool error" : status };
+  return { name: method ?? text(status), outcome: "" };
+}
+
+/** The parts of an event's label. */
+export function labelParts(event: EventView): LabelParts {
+  switch (event.kind) {
+    case "FrameSent":
+    case "FrameReceived":
+      return frameParts(event);
+    case "AppMessageReceived":
+    case "AppMessageSent": {
+      const { name, outcome } = frameParts(event);
+      return { name: `app: ${name}`.trimEnd(), outcome };
+    }
+    default:
+      return { name: happeningLabel(event), outcome: "" };
   }
-  return method ?? text(status);
 }
 
 export function eventLabel(event: EventView): string {
+  const { name, outcome } = labelParts(event);
+  return [name, outcome].filter(Boolean).join(" ");
+}
+
+/** The label of what is no message. */
+function happeningLabel(event: EventView): string {
   const { kind, method, status, detail } = event;
   switch (kind) {
-    case "FrameSent":
-    case "FrameReceived":
-      return frameLabel(event);
-    case "AppMessageReceived":
-    case "AppMessageSent":
-      return `app: ${frameLabel(event)}`;
     case "HttpRequestSent":
       return `${method ?? "HTTP"} ${text(detail.url)}`;
     case "HttpResponseReceived":

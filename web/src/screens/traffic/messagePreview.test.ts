@@ -16,9 +16,14 @@ describe("a row", () => {
     expect(eventTitle(request("tools/call", { name: "nested" }))).toBe("tools/call nested");
     const reply = anEvent({ seq: 2, kind: "FrameReceived", status: "error", method: "tools/call" });
     const asked = request("tools/call", { name: "nested" });
-    expect(titleParts(reply, asked)).toEqual({ name: "tools/call nested", end: "error" });
-    expect(titleParts(asked)).toEqual({ name: "tools/call nested", end: "" });
-    expect(titleParts(reply)).toEqual({ name: "tools/call", end: "error" });
+    expect(titleParts(reply, asked)).toEqual({ name: "tools/call nested", outcome: "error" });
+    expect(titleParts(asked)).toEqual({ name: "tools/call nested", outcome: "" });
+    expect(titleParts(reply)).toEqual({ name: "tools/call", outcome: "error" });
+    // What may be long can be cut.
+    const detail = { url: "http://localhost/mcp" };
+    const http = anEvent({ seq: 3, kind: "HttpRequestSent", method: "POST", detail });
+    expect(titleParts(http)).toEqual({ name: "POST http://localhost/mcp", outcome: "" });
+    expect(eventTitle(reply)).toBe("tools/call error");
     expect(targetOf(request("resources/read", { uri: "awk://doc/1" }))).toBe("awk://doc/1");
     expect(targetOf(request("prompts/get", { _meta: { name: "no" }, name: "greet" }))).toBe(
       "greet",

@@ -8,7 +8,7 @@ import {
   readString,
   readText,
 } from "../../values/partialJson";
-import { eventLabel } from "./eventLabel";
+import { type LabelParts, labelParts } from "./eventLabel";
 
 // The member of the params that names the item.
 const NAMES = new Map([
@@ -217,21 +217,14 @@ export function previewOf(event: EventView): string {
   return words;
 }
 
-/**
- * Label of an event with the item that it names, of a reply that of its request, and what the reply
- * is.
- */
-export function titleParts(event: EventView, request = event): { name: string; end: string } {
-  const label = eventLabel(event);
-  const called = targetOf(request);
-  const at = event.method === null ? -1 : label.indexOf(event.method);
-  const length = at < 0 ? label.length : at + (event.method?.length ?? 0);
-  const name = [label.slice(0, length), called].filter(Boolean).join(" ");
-  return { name, end: label.slice(length).trim() };
+/** The label of an event with the item that it names; of a reply with that of its request. */
+export function titleParts(event: EventView, request = event): LabelParts {
+  const { name, outcome } = labelParts(event);
+  return { name: [name, targetOf(request)].filter(Boolean).join(" "), outcome };
 }
 
-/** What a row is called, with the item that its message names. */
+/** The parts of a title as one text. */
 export function eventTitle(event: EventView): string {
-  const called = targetOf(event);
-  return called === null ? eventLabel(event) : `${eventLabel(event)} ${called}`;
+  const { name, outcome } = titleParts(event);
+  return [name, outcome].filter(Boolean).join(" ");
 }
