@@ -315,8 +315,11 @@ def test_what_is_slow_is_found_and_exported_without_the_rest(
     page = slow_and_fast(window)
     lines = recorded(page, "left out").splitlines()
     run_id = next(json.loads(line)["run_id"] for line in lines if "left out" in line)
-    for address in ("/s/far/traffic", f"/traffic?run={run_id}"):
+    here, recorded_one = "Session: This session", "Session: Recorded"
+    for address, session in (("/s/far/traffic", here), (f"/traffic?run={run_id}", recorded_one)):
         window.switch(address)
+        # What is opened before the screen of this session is there is lost with the one before it.
+        expect(page.get_by_role("button", name=session)).to_be_visible()
         page.get_by_role("button", name=re.compile("^Filter")).click()
         page.get_by_role("textbox", name="Slower than, ms").fill("1000")
         listed = all_rows(page)
@@ -329,8 +332,7 @@ def test_what_is_slow_is_found_and_exported_without_the_rest(
         expect(listed.filter(has_text=re.compile("tools/call.*echo")).first).to_be_visible()
         page.keyboard.press("Escape")
     window.switch("/s/far/traffic")
-    # What is typed before the screen of this session is there is lost with the one before it.
-    expect(page.get_by_role("button", name="Session: This session")).to_be_visible()
+    expect(page.get_by_role("button", name=here)).to_be_visible()
     page.get_by_label("Filter traffic").fill("tools/call wait")
     expect(count_of(page)).to_contain_text(re.compile(r"(^|\D)2 of "))  # and not 12 of them
     trace = save_rows(page, "Trace of these rows (JSON Lines)", tmp_path)
